@@ -6,10 +6,8 @@ from cffi import FFI
 ffi, path, text = FFI(), sys.argv[2].encode(), sys.argv[3].encode()
 ffi.cdef(re.sub(r"(?s)/\*.*?\*/|#ifdef __cplusplus.*?#endif|#[^\n]*|NIBU_EXPORT", "", open(sys.argv[4]).read()))
 nibu, texts, null = ffi.dlopen(sys.argv[1]), [ffi.from_buffer("char[]", text + b"\0")], ffi.NULL
-model, translator, plan, result, error = (
-    ffi.new(f"nibu_{handle}**") for handle in ("model", "translator", "plan", "result", "error"))
-if (nibu.nibu_model_load(path, null, model, error) or nibu.nibu_translator_new(null, translator, error) or
-        nibu.nibu_plan_new(translator[0], model[0], null, plan, error) or
-        nibu.nibu_translate(translator[0], plan[0], texts, null, 1, null, result, error)):
+translator, result, error = (ffi.new(f"nibu_{handle}**") for handle in ("translator", "result", "error"))
+if (nibu.nibu_open(path, null, translator, error) or
+        nibu.nibu_translate(translator[0], null, texts, null, 1, null, result, error)):
     sys.exit(ffi.string(nibu.nibu_error_message(error[0])).decode())
 print(ffi.string(nibu.nibu_result_text(result[0], 0, 0, null)).decode())

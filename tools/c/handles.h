@@ -34,19 +34,30 @@ struct nibu_model {
   std::atomic<size_t> owners{1};
 };
 
-struct nibu_translator {
-  std::unique_ptr<nibu::Translator> translator;
-};
-
 struct nibu_plan {
   std::shared_ptr<const nibu::Plan> plan;
   nibu::AlignmentKind alignment = nibu::AlignmentKind::kNone;
 };
 
+struct nibu_translator {
+  std::unique_ptr<nibu::Translator> translator;
+  std::unique_ptr<const nibu_plan> own = {};  // that of nibu_open, or null
+
+  // Returns the plan that a request has or, for NULL, the translator's own; null if it has none.
+  const nibu_plan* PlanOf(const nibu_plan* plan) const {
+    return plan != nullptr ? plan : own.get();
+  }
+};
+
+// The C interface's step is the library's.
+struct nibu_step {
+  nibu::Step step;
+};
+
 struct nibu_request {
-  nibu::Request request;  // all settings except the deadline
-  double timeout = -1;    // in seconds; below 0: no deadline
-  double patience = 0;    // in seconds; below 0: as long as it takes
+  nibu::Request request;     // all settings except the deadline
+  double deadline = -1;      // in seconds from the submission; below 0: none
+  double queue_timeout = 0;  // in seconds; below 0: as long as it takes
 };
 
 struct nibu_ticket {
@@ -125,10 +136,16 @@ inline absl::string_view TextOf(const char* text) {
   return text == nullptr ? absl::string_view() : absl::string_view(text);
 }
 
+// Returns the contents of a string, which may be null, and sets its length.
+inline const char* HandOut(const std::string* text, size_t* length) {
+  if (length != nullptr) *length = text == nullptr ? 0 : text->size();
+  return text == nullptr ? nullptr : text->c_str();
+}
+
 // Copies a text, with a NUL behind it, into memory that nibu_free frees. `length` may be null.
 absl::Status CopyOut(absl::string_view text, char** copy, size_t* length);
 
-// Returns the time of a timeout or patience in seconds; kForever if it is below 0 or very long.
+// Returns a time in seconds; kForever if it is below 0 or very long.
 std::chrono::nanoseconds Seconds(double seconds);
 // Returns the request with its deadline, which begins now. `request` may be null.
 Request RequestOf(const nibu_request* request);

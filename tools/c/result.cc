@@ -22,6 +22,8 @@ void SetResult(Result result, nibu_result::Text* text) {
 
 namespace {
 
+using nibu::internal::HandOut;
+
 const nibu_result::Text* TextAt(const nibu_result* result, size_t text) {
   return result == nullptr || text >= result->texts.size() ? nullptr : &result->texts[text];
 }
@@ -33,12 +35,7 @@ const nibu::Hypothesis* At(const nibu_result* result, size_t text, size_t hypoth
   return &found->result.hypotheses[hypothesis];
 }
 
-// Return the contents of a string or vector, which may be null, and set its size.
-const char* HandOut(const std::string* text, size_t* length) {
-  if (length != nullptr) *length = text == nullptr ? 0 : text->size();
-  return text == nullptr ? nullptr : text->c_str();
-}
-
+// Returns the contents of a vector, which may be null, and sets its size.
 const float* HandOut(const std::vector<float>* values, size_t* count) {
   if (count != nullptr) *count = values == nullptr ? 0 : values->size();
   return values == nullptr ? nullptr : values->data();
@@ -115,6 +112,12 @@ const float* nibu_result_attention(const nibu_result* result, size_t text, size_
   const nibu::Hypothesis* const found = At(result, text, hypothesis);
   const bool is_there = found != nullptr && target < found->attention.size();
   return HandOut(is_there ? &found->attention[target] : nullptr, count);
+}
+
+const char* nibu_result_source_label(const nibu_result* result, size_t text, size_t source) {
+  const nibu_result::Text* const found = TextAt(result, text);
+  const bool is_there = found != nullptr && source < found->result.source_labels.size();
+  return is_there ? found->result.source_labels[source].c_str() : nullptr;
 }
 
 const char* nibu_result_warnings(const nibu_result* result, size_t text, size_t hypothesis) {

@@ -44,6 +44,7 @@ absl::Status Submit(nibu_translator* translator, const nibu_plan* plan, const ch
                     size_t length, const nibu_request* request, nibu_callback callback,
                     const std::shared_ptr<void>& user, nibu_ticket** ticket) {
   if (translator == nullptr) return Missing("translator");
+  plan = translator->PlanOf(plan);
   if (plan == nullptr) return Missing("plan");
   if (callback == nullptr) return Missing("callback");
   absl::Status status = CheckText(text, length, "text");
@@ -61,7 +62,7 @@ absl::Status Submit(nibu_translator* translator, const nibu_plan* plan, const ch
       [pending](uint64_t, absl::StatusOr<nibu::Result> found) {
         pending->Deliver(std::move(found));
       },
-      Seconds(request == nullptr ? 0 : request->patience));
+      Seconds(request == nullptr ? 0 : request->queue_timeout));
   if (!submitted.ok()) {
     pending->user.reset();
     return submitted.status();

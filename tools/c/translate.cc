@@ -46,6 +46,7 @@ absl::Status TranslateAll(nibu_translator* translator, const nibu_plan* plan, co
                           nibu_result** result) {
   absl::Status status = Clear(result, "result");
   if (status.ok() && translator == nullptr) status = Missing("translator");
+  if (status.ok()) plan = translator->PlanOf(plan);
   if (status.ok() && plan == nullptr) status = Missing("plan");
   if (status.ok()) status = texts.Check(count, "texts");
   if (status.ok() && targets != nullptr) status = targets->Check(count, "targets");

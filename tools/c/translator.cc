@@ -5,6 +5,7 @@
 using nibu::internal::CheckText;
 using nibu::internal::Clear;
 using nibu::internal::Guard;
+using nibu::internal::HandOut;
 using nibu::internal::Missing;
 using nibu::internal::OrNull;
 using nibu::internal::TextOf;
@@ -18,6 +19,21 @@ nibu_status nibu_translator_new(const nibu_options* options, nibu_translator** t
         nibu::Translator::Create(options == nullptr ? nibu::SpeedOptions() : options->speed);
     if (!made.ok()) return made.status();
     *translator = new nibu_translator{*std::move(made)};
+    return absl::OkStatus();
+  });
+}
+
+nibu_status nibu_open(const char* path, const nibu_options* options, nibu_translator** translator,
+                      nibu_error** error) {
+  return Guard(error, [&] {
+    absl::Status cleared = Clear(translator, "translator");
+    if (!cleared.ok()) return cleared;
+    const nibu_options& all = options == nullptr ? nibu_options() : *options;
+    auto opened =
+        nibu::Translator::Open(path == nullptr ? "" : path, all.text, all.model, all.speed);
+    if (!opened.ok()) return opened.status();
+    *translator = new nibu_translator{
+        *std::move(opened), std::make_unique<const nibu_plan>(nullptr, all.text.alignment)};
     return absl::OkStatus();
   });
 }
@@ -75,16 +91,55 @@ void nibu_request_set_priority(nibu_request* request, int64_t priority) {
   if (request != nullptr) request->request.priority = priority;
 }
 
-void nibu_request_set_timeout(nibu_request* request, double seconds) {
-  if (request != nullptr) request->timeout = seconds;
+void nibu_request_set_deadline(nibu_request* request, double seconds) {
+  if (request != nullptr) request->deadline = seconds;
 }
 
-void nibu_request_set_patience(nibu_request* request, double seconds) {
-  if (request != nullptr) request->patience = seconds;
+void nibu_request_set_queue_timeout(nibu_request* request, double seconds) {
+  if (request != nullptr) request->queue_timeout = seconds;
 }
 
 void nibu_request_set_key(nibu_request* request, uint64_t key) {
   if (request != nullptr) request->request.key = key;
+}
+
+void nibu_request_set_step_callback(nibu_request* request, nibu_step_callback callback,
+                                    void* user) {
+  if (request == nullptr) return;
+  request->request.on_step = nullptr;
+  if (callback == nullptr) return;
+  request->request.on_step = [callback, user](const nibu::Step& step) {
+    const nibu_step told = {step};
+    return callback(user, &told) != 0;
+  };
+}
+
+const char* nibu_step_text(const nibu_step* step, size_t* length) {
+  return HandOut(step == nullptr ? nullptr : &step->step.text, length);
+}
+
+const char* nibu_step_token(const nibu_step* step, size_t* length) {
+  return HandOut(step == nullptr ? nullptr : &step->step.token, length);
+}
+
+size_t nibu_step_sentence(const nibu_step* step) {
+  return step == nullptr ? 0 : step->step.sentence;
+}
+
+size_t nibu_step_hypothesis(const nibu_step* step) {
+  return step == nullptr ? 0 : step->step.hypothesis;
+}
+
+size_t nibu_step_position(const nibu_step* step) {
+  return step == nullptr ? 0 : step->step.position;
+}
+
+float nibu_step_log_prob(const nibu_step* step) {
+  return step == nullptr ? 0 : step->step.log_prob;
+}
+
+int nibu_step_is_last(const nibu_step* step) {
+  return step != nullptr && step->step.is_last ? 1 : 0;
 }
 
 nibu_status nibu_request_set_target_prefix(nibu_request* request, const char* prefix, size_t length,
@@ -115,8 +170,8 @@ namespace nibu::internal {
 Request RequestOf(const nibu_request* request) {
   if (request == nullptr) return {};
   Request made = request->request;
-  const auto timeout = Seconds(request->timeout);
-  if (timeout != kForever) made.deadline = std::chrono::steady_clock::now() + timeout;
+  const auto left = Seconds(request->deadline);
+  if (left != kForever) made.deadline = std::chrono::steady_clock::now() + left;
   return made;
 }
 

@@ -45,25 +45,24 @@ std::optional<Clock::time_point> After(const std::optional<double>& seconds) {
                             std::chrono::duration<double>(std::max(*seconds, 0.0)));
 }
 
-Request MakeRequest(int64_t priority, const std::optional<double>& timeout) {
+Request MakeRequest(int64_t priority, const std::optional<double>& deadline) {
   Request request;
   request.priority = priority;
-  request.deadline = After(timeout).value_or(Clock::time_point::max());
+  request.deadline = After(deadline).value_or(Clock::time_point::max());
   return request;
 }
 
-// Submits a text. Waits while the queue is full, except on a translator's own thread. To be called
-// without the GIL.
+// Submits a text. Waits while the queue is full, except within a callback. To be called without the
+// GIL.
 absl::StatusOr<Ticket> Submit(Translator* translator, const std::string& text, const PlanPtr& plan,
                               Request request, size_t index,
                               const std::shared_ptr<Requests>& requests) {
   return translator->Submit(
       text, plan.plan, std::move(request),
       [requests, index](uint64_t, absl::StatusOr<Result> result) {
-        const OnTranslatorThread here;
         requests->Take(index, std::move(result));
       },
-      OnTranslatorThread::is_here() ? std::chrono::nanoseconds(0) : kForever);
+      kForever);
 }
 
 // The class Pending of Python.
@@ -100,17 +99,16 @@ class Pending {
 
 std::unique_ptr<Pending> SubmitOne(const Engine& engine, py::handle text, const PlanPtr& plan,
                                    const py::object& target_prefix, const py::object& target,
-                                   int64_t priority, const std::optional<double>& timeout,
+                                   int64_t priority, const std::optional<double>& deadline,
                                    uint64_t key, const py::object& on_step) {
   const std::shared_ptr<Translator> translator = engine.Use();
   const std::string bytes = TextOf(text);
-  Request request = MakeRequest(priority, timeout);
+  Request request = MakeRequest(priority, deadline);
   request.key = key;
   if (!target_prefix.is_none()) request.target_prefix = TextOf(target_prefix);
   if (!target.is_none()) request.target = TextOf(target);
   if (!on_step.is_none()) {
     request.on_step = [function = Share(on_step)](const Step& step) {
-      const OnTranslatorThread here;
       const py::gil_scoped_acquire gil;
       return CallUser(function.get(), py::cast(step));
     };
@@ -129,7 +127,9 @@ std::unique_ptr<Pending> SubmitOne(const Engine& engine, py::handle text, const 
 std::optional<Texts> OneEach(const py::object& list, const char* name, size_t count) {
   if (list.is_none()) return std::nullopt;
   Texts texts;
-  for (const py::handle text : list) texts.push_back(text.is_none() ? "" : TextOf(text));
+  for (const py::handle text : list) {
+    texts.push_back(text.is_none() ? "" : TextOf(text, name, static_cast<int>(texts.size())));
+  }
   if (texts.size() != count) {
     throw py::value_error(std::string(name) + " must have one element for each text");
   }
@@ -139,10 +139,10 @@ std::optional<Texts> OneEach(const py::object& list, const char* name, size_t co
 std::vector<std::shared_ptr<Result>> Run(const Engine& engine, py::handle texts,
                                          const PlanPtr& plan, const py::object& target_prefixes,
                                          const py::object& targets, int64_t priority,
-                                         const std::optional<double>& timeout) {
-  OnTranslatorThread::RefuseToWait();
+                                         const std::optional<double>& deadline) {
+  RefuseToWait();
   const std::shared_ptr<Translator> translator = engine.Use();
-  const Texts all = TextsOf(texts);
+  const Texts all = TextsOf(texts, "source");
   const std::optional<Texts> prefixes = OneEach(target_prefixes, "target_prefix", all.size());
   const std::optional<Texts> scored = OneEach(targets, "target", all.size());
   const auto requests = std::make_shared<Requests>(all.size());
@@ -159,7 +159,7 @@ std::vector<std::shared_ptr<Result>> Run(const Engine& engine, py::handle texts,
       same[i] = known.try_emplace({all[i], of(prefixes), of(scored)}, i).first->second;
     }
     if (same[i] != i) return requests->Take(i, Result());
-    Request request = MakeRequest(priority, timeout);
+    Request request = MakeRequest(priority, deadline);
     request.key = i;
     if (prefixes.has_value()) request.target_prefix = (*prefixes)[i];
     if (scored.has_value()) request.target = (*scored)[i];
@@ -225,11 +225,11 @@ void BindEngine(py::module_* module) {
           py::arg("model"), py::arg("options") = py::dict())
       .def("submit", &SubmitOne, py::arg("text"), py::arg("plan"), py::kw_only(),
            py::arg("target_prefix") = py::none(), py::arg("target") = py::none(),
-           py::arg("priority") = 0, py::arg("timeout") = py::none(), py::arg("key") = 0,
+           py::arg("priority") = 0, py::arg("deadline") = py::none(), py::arg("key") = 0,
            py::arg("on_step") = py::none())
       .def("run", &Run, py::arg("texts"), py::arg("plan"), py::kw_only(),
            py::arg("target_prefixes") = py::none(), py::arg("targets") = py::none(),
-           py::arg("priority") = 0, py::arg("timeout") = py::none())
+           py::arg("priority") = 0, py::arg("deadline") = py::none())
       .def("cancel_all",
            [](const Engine& self) {
              const std::shared_ptr<Translator> translator = self.Use();
@@ -238,6 +238,7 @@ void BindEngine(py::module_* module) {
            })
       .def("close", &Engine::Close)
       .def_property_readonly("threads", [](const Engine& self) { return self.Use()->threads(); });
+  module->def("refuse_to_wait", &RefuseToWait);
   module->def("close_all", &Engine::CloseAll);
 }
 

@@ -168,6 +168,19 @@ void BindModel(py::module_* module) {
           },
           py::arg("ids"),
           "Returns the pieces of the target vocabulary with these ids. ValueError: there is none.");
+  module->def(
+      "choose_model",
+      [](py::handle source, py::handle target) {
+        const ModelChoice choice =
+            ValueOf(ChooseModel(TextOf(source, "source"), TextOf(target, "target")));
+        py::dict dict;
+        dict["path"] = Str(choice.path);
+        dict["pivot"] = Str(choice.pivot);
+        dict["src_lang"] = Str(choice.src_lang);
+        dict["tgt_lang"] = Str(choice.tgt_lang);
+        return dict;
+      },
+      py::arg("source"), py::arg("target"));
   module->def("option_table", &OptionDicts);
 }
 

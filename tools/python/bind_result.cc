@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "nibu/result.h"
 #include "nibu/translator.h"
@@ -16,7 +18,8 @@
 namespace nibu::python {
 namespace {
 
-// Returns the attention as [target][source], or None if it was not asked for.
+// Returns the attention as [target][source], or None if it was not asked for. Without NumPy,
+// pybind11 raises ImportError.
 py::object Attention(const Hypothesis& hypothesis) {
   const size_t rows = hypothesis.attention.size();
   if (rows == 0) return py::none();
@@ -36,10 +39,75 @@ AlignmentKind KindOf(const Result& result) {
   return kind;
 }
 
+py::list BytesList(const std::vector<std::string>& texts) {
+  py::list list;
+  for (const std::string& text : texts) list.append(py::bytes(text));
+  return list;
+}
+
+// The fields of results, for pickle and copy. Texts are bytes, since they need not be UTF-8.
+py::tuple StateOf(const Hypothesis& hypothesis) {
+  return py::make_tuple(py::bytes(hypothesis.text), BytesList(hypothesis.tokens),
+                        hypothesis.token_scores, hypothesis.log_prob, hypothesis.score,
+                        hypothesis.length, hypothesis.finished, py::bytes(hypothesis.end_token),
+                        hypothesis.repetition, hypothesis.warnings.to_ullong(),
+                        hypothesis.alignment, hypothesis.attention);
+}
+
+Hypothesis HypothesisOf(const py::tuple& state) {
+  return {.text = state[0].cast<std::string>(),
+          .tokens = state[1].cast<std::vector<std::string>>(),
+          .token_scores = state[2].cast<std::vector<float>>(),
+          .log_prob = state[3].cast<float>(),
+          .score = state[4].cast<float>(),
+          .length = state[5].cast<size_t>(),
+          .finished = state[6].cast<bool>(),
+          .end_token = state[7].cast<std::string>(),
+          .repetition = state[8].cast<bool>(),
+          .warnings = Warnings(state[9].cast<unsigned long long>()),
+          .alignment = state[10].cast<std::vector<std::pair<size_t, size_t>>>(),
+          .attention = state[11].cast<std::vector<std::vector<float>>>()};
+}
+
+py::tuple StateOf(const Result& result) {
+  py::list hypotheses;
+  for (const Hypothesis& each : result.hypotheses) hypotheses.append(StateOf(each));
+  return py::make_tuple(hypotheses, result.source_tokens, result.target_tokens, result.too_long,
+                        result.scored_whole, py::bytes(result.source_language),
+                        BytesList(result.source_labels), result.ends_open);
+}
+
+Result ResultOf(const py::tuple& state) {
+  Result result = {.source_tokens = state[1].cast<int>(),
+                   .target_tokens = state[2].cast<int>(),
+                   .too_long = state[3].cast<bool>(),
+                   .scored_whole = state[4].cast<bool>(),
+                   .source_language = state[5].cast<std::string>(),
+                   .source_labels = state[6].cast<std::vector<std::string>>(),
+                   .ends_open = state[7].cast<bool>()};
+  for (const py::handle each : state[0]) {
+    result.hypotheses.push_back(HypothesisOf(each.cast<py::tuple>()));
+  }
+  return result;
+}
+
+// Adds equality, pickle and, with it, copy to a class of plain data.
+template <typename Class, typename Make>
+void BindPlainData(Class* bound, Make make) {
+  using T = typename Class::type;
+  bound->def(
+      "__eq__", [](const T& self, const T& other) { return self == other; }, py::is_operator());
+  bound->def(py::pickle([](const T& self) { return StateOf(self); },
+                        [make](const py::tuple& state) { return make(state); }));
+}
+
 }  // namespace
 
 void BindResult(py::module_* module) {
-  py::class_<Hypothesis>(*module, "Hypothesis", "A translation of a text, one of a Result's.")
+  py::class_<Hypothesis> hypothesis(*module, "Hypothesis",
+                                    "A translation of a text, one of a Result's.");
+  BindPlainData(&hypothesis, &HypothesisOf);
+  hypothesis.def("__hash__", [](const Hypothesis& self) { return py::hash(Str(self.text)); })
       .def("__repr__",
            [](const Hypothesis& self) {
              return py::str("Hypothesis(text={!r}, score={:.4f})")
@@ -73,11 +141,11 @@ void BindResult(py::module_* module) {
       .def_property_readonly("attention", &Attention,
                              "The attention of each target token (rows) to each source token, a "
                              "NumPy array; None: it was not asked for.")
-      .def_readonly(
-          "source_length", &Hypothesis::source_length,
-          "The number of tokens or words of the source that alignment and attention count.");
+      .def_readonly("attention_rows", &Hypothesis::attention, "The same as a list of lists.");
 
-  py::class_<Result, std::shared_ptr<Result>>(*module, "Result")
+  py::class_<Result, std::shared_ptr<Result>> result(*module, "Result");
+  BindPlainData(&result, &ResultOf);
+  result
       .def_property_readonly("text",
                              [](const Result& self) {
                                const auto& all = self.hypotheses;
@@ -96,6 +164,8 @@ void BindResult(py::module_* module) {
       .def_readonly("target_tokens", &Result::target_tokens)
       .def_readonly("too_long", &Result::too_long)
       .def_readonly("scored_whole", &Result::scored_whole)
+      .def_property_readonly("source_labels",
+                             [](const Result& self) { return StrList(self.source_labels); })
       .def_property_readonly("source_language",
                              [](const Result& self) { return Str(self.source_language); })
       .def(
@@ -115,6 +185,9 @@ void BindResult(py::module_* module) {
       .def_readonly("position", &Step::position, "The token's place in its sentence, from 0.")
       .def_property_readonly(
           "token", [](const Step& self) { return Str(self.token); }, "The token.")
+      .def_property_readonly(
+          "text", [](const Step& self) { return Str(self.text); },
+          "The characters by which the translation of its sentence has grown.")
       .def_readonly("id", &Step::id, "The token's id in the target vocabulary.")
       .def_readonly("log_prob", &Step::log_prob)
       .def_readonly("is_last", &Step::is_last, "True: the sentence ends with it.");

@@ -26,7 +26,7 @@ void Destroy(Translator* translator, pid_t process) {
     delete translator;
     return;
   }
-  if (OnTranslatorThread::is_here()) {
+  if (Translator::InCallback()) {
     // The destructor waits for this thread, so another one has to call it.
     std::thread([translator, process] { Destroy(translator, process); }).detach();
     return;

@@ -50,7 +50,7 @@ bool Requests::Wait(std::optional<std::chrono::steady_clock::time_point> until,
     Raise(absl::FailedPreconditionError(
         "the translation was begun by a parent process; make a translator in this one"));
   }
-  if (!is_done()) OnTranslatorThread::RefuseToWait();
+  if (!is_done()) RefuseToWait();
   while (true) {
     bool have_come = false;
     {

@@ -9,6 +9,7 @@
 
 #include "absl/base/macros.h"
 #include "absl/status/status.h"
+#include "nibu/translator.h"
 #include "tools/python/values.h"
 
 namespace nibu::python {
@@ -37,10 +38,8 @@ std::thread::id& EndingThread() {
 
 }  // namespace
 
-thread_local int OnTranslatorThread::depth_ = 0;
-
-void OnTranslatorThread::RefuseToWait() {
-  if (!is_here()) return;
+void RefuseToWait() {
+  if (!Translator::InCallback()) return;
   Raise(absl::FailedPreconditionError(
       "a function that a translator calls must not wait for a translation; use submit and "
       "add_done_callback there"));
@@ -65,7 +64,7 @@ void EndUse() {
 void LeaveAtEnd() {
   const std::thread::id ending = EndingThread();
   if (ending == std::thread::id() || ending == std::this_thread::get_id()) return;
-  if (OnTranslatorThread::is_here()) return;
+  if (Translator::InCallback()) return;
   PyErr_SetNone(PyExc_SystemExit);
   throw py::error_already_set();
 }

@@ -46,22 +46,9 @@ class WithoutGil {
   std::optional<pybind11::gil_scoped_release> release_;
 };
 
-// Lives while a thread of a translator calls Python.
-class OnTranslatorThread {
- public:
-  OnTranslatorThread() { ++depth_; }
-  ~OnTranslatorThread() { --depth_; }
-  OnTranslatorThread(const OnTranslatorThread&) = delete;
-  OnTranslatorThread& operator=(const OnTranslatorThread&) = delete;
-
-  static bool is_here() { return depth_ > 0; }
-  // Raises RuntimeError on such a thread, which must not wait for a translation, since it would
-  // wait for itself. Needs the GIL.
-  static void RefuseToWait();
-
- private:
-  static thread_local int depth_;
-};
+// Raises RuntimeError within a function that a translator calls, which must not wait for a
+// translation, since it would wait for itself. Needs the GIL.
+void RefuseToWait();
 
 }  // namespace nibu::python
 

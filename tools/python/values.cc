@@ -12,6 +12,8 @@ namespace {
   throw py::error_already_set();
 }
 
+std::string TypeName(py::handle value) { return py::str(py::type::of(value).attr("__name__")); }
+
 // Returns an option's value as it would stand on the command line. Raises TypeError if it is none.
 std::string ValueText(const std::string& name, py::handle value) {
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>() ? "true" : "false";
@@ -22,7 +24,7 @@ std::string ValueText(const std::string& name, py::handle value) {
   if (PyNumber_Check(value.ptr()) == 0) {
     RaiseAs(PyExc_TypeError,
             absl::StrCat(name, " must be a bool, a number, a text or a list of them, not ",
-                         std::string(py::str(py::type::of(value).attr("__name__")))));
+                         TypeName(value)));
   }
   return TextOf(py::str(value));
 }
@@ -43,17 +45,33 @@ absl::Status Set(const std::string& name, py::handle value, T* options) {
   return SetOption(name, absl::StrJoin(ValueTexts(name, value), ","), options);
 }
 
+absl::Status Set(const std::string& name, py::handle value, ModelOptions* options) {
+  if (name != "languages_as_tokens") return Set<ModelOptions>(name, value, options);
+  options->languages_as_tokens = value.cast<bool>();
+  return absl::OkStatus();
+}
+
 absl::Status Set(const std::string& name, py::handle value, Options* options) {
   if (name == "return_scores") {
+    if (!py::isinstance<py::bool_>(value)) {
+      RaiseAs(PyExc_TypeError, absl::StrCat("return_scores must be a bool, not ", TypeName(value)));
+    }
     options->return_scores = value.cast<bool>();
     return absl::OkStatus();
   }
   if (name == "glossary") {
-    if (!IsList(value)) RaiseAs(PyExc_TypeError, "glossary must be a list of pairs");
-    for (const py::handle entry : value) {
-      const auto pair = py::reinterpret_borrow<py::object>(entry).cast<py::sequence>();
-      if (pair.size() != 2) return absl::InvalidArgumentError("glossary must be a list of pairs");
-      options->glossary.push_back({TextOf(pair[0]), TextOf(pair[1])});
+    const bool is_dict = py::isinstance<py::dict>(value);
+    if (!is_dict && !IsList(value)) {
+      RaiseAs(PyExc_TypeError, "glossary must be a dict, or a list of pairs");
+    }
+    for (const py::handle entry : is_dict ? py::list(value.attr("items")())
+                                          : py::list(py::reinterpret_borrow<py::object>(value))) {
+      if (!IsList(entry) || py::len(entry) != 2) {
+        RaiseAs(PyExc_ValueError,
+                absl::StrCat("glossary[", options->glossary.size(), "] must be a pair of texts"));
+      }
+      const auto pair = py::reinterpret_borrow<py::sequence>(entry);
+      options->glossary.push_back({TextOf(pair[0], "glossary"), TextOf(pair[1], "glossary")});
     }
     return absl::OkStatus();
   }
@@ -96,11 +114,11 @@ void Raise(const absl::Status& status) {
   }
 }
 
-std::string TextOf(py::handle text) {
+std::string TextOf(py::handle text, const char* name, int index) {
   if (py::isinstance<py::bytes>(text)) return text.cast<std::string>();
   if (!py::isinstance<py::str>(text)) {
-    RaiseAs(PyExc_TypeError, absl::StrCat("a text must be str or bytes, not ",
-                                          std::string(py::str(py::type::of(text)))));
+    RaiseAs(PyExc_TypeError, absl::StrCat(name, index < 0 ? "" : absl::StrCat("[", index, "]"),
+                                          " must be str or bytes, not ", TypeName(text)));
   }
   Py_ssize_t size = 0;
   const char* const utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
@@ -111,9 +129,10 @@ std::string TextOf(py::handle text) {
   return py::reinterpret_steal<py::bytes>(bytes);
 }
 
-std::vector<std::string> TextsOf(py::handle texts) {
+std::vector<std::string> TextsOf(py::handle texts, const char* name) {
   std::vector<std::string> all;
-  for (const py::handle text : texts) all.push_back(TextOf(text));
+  for (const py::handle text : texts)
+    all.push_back(TextOf(text, name, static_cast<int>(all.size())));
   return all;
 }
 

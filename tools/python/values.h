@@ -33,18 +33,19 @@ T ValueOf(absl::StatusOr<T> value) {
 }
 
 // Returns the bytes of a str or bytes object. Lone surrogates become bytes that are not UTF-8,
-// which nibu treats as unknown characters. Raises TypeError for other objects.
-std::string TextOf(py::handle text);
-std::vector<std::string> TextsOf(py::handle texts);
+// which nibu treats as unknown characters. Raises TypeError for other objects, which says what it
+// is: `name`, and its place in a list, from 0.
+std::string TextOf(py::handle text, const char* name = "a text", int index = -1);
+std::vector<std::string> TextsOf(py::handle texts, const char* name = "a list");
 
 // Returns a str. Bytes that are not UTF-8 are replaced by U+FFFD.
 py::str Str(absl::string_view text);
 py::list StrList(const std::vector<std::string>& texts);
 
 // Return options that are set by name from keyword arguments. A value is a bool, a number, a str or
-// path, or a list; None stands for the default. Two names are not in the table of options:
-// return_scores, a bool, and glossary, a list of pairs of source and target. Raises ValueError if
-// an option does not have such a value, and TypeError if there is no such option.
+// path, or a list; None stands for the default. Three names are not in the table of options:
+// languages_as_tokens and return_scores, bools, and glossary, a dict or a list of pairs of source and target. Raises
+// ValueError if an option does not have such a value, and TypeError if there is no such option.
 ModelOptions ModelOptionsOf(const py::dict& values);
 SpeedOptions SpeedOptionsOf(const py::dict& values);
 Options OptionsOf(const py::dict& values);

@@ -1,4 +1,4 @@
-// Bounds the requests, hands their texts to the feed, and joins the translations of their units.
+// Bounds the requests, hands their texts to the feed, and collects the translations.
 
 #include "tools/serve/jobs.h"
 

@@ -65,12 +65,9 @@ struct JobCounts {
 // of a fair queueing algorithm", SIGCOMM 1989), with the virtual time of the self-clocked form (S.
 // Golestani, INFOCOM 1994). Imagine that the characters of all waiting requests are worked off in
 // turn, each client getting an equal share, and each request of a client an equal share of that.
-// The virtual time at which a unit of a text would end is its tag,
-//
-//   tag = virtual time at its request's arrival
-//         + (requests that its client has under way) * (characters of its request so far)
-//
-// as TextFeed computes it. So a short text passes a long one, no client can crowd out others, and
+// The virtual time at which a unit of a text would end is its tag, which TextFeed computes from the
+// virtual time at its request's arrival and the requests that its client has under way (the share):
+// nibu/text_feed.h has the formula. So a short text passes a long one, no client can crowd out others, and
 // nobody waits for ever, since later requests have later tags.
 class Jobs {
  public:

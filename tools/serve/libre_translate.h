@@ -14,10 +14,10 @@
 
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
-#include "tools/serve/catalog.h"
 #include "tools/serve/http.h"
 #include "tools/serve/parameters.h"
 #include "tools/serve/result_cache.h"
+#include "tools/text/model/catalog.h"
 
 namespace nibu::internal {
 

@@ -33,7 +33,7 @@ ModelStore::ModelStore(nibu::Translator* translator,
 
 void ModelStore::ReadCatalog(const std::vector<std::string>& models, const std::string& folder,
                              const std::vector<std::string>& pinned, CatalogReady done) {
-  loader_.Post(0, [=, this, before = catalog_] {
+  loader_.Post([=, this, before = catalog_] {
     std::vector<std::string> warnings;
     auto catalog = Catalog::Read(models, folder, pinned, before.get(), &warnings);
     post_([done, catalog = std::move(catalog), warnings] { done(catalog, warnings); });
@@ -45,7 +45,7 @@ void ModelStore::Offer(std::shared_ptr<const Catalog> catalog, const StoreOption
   options_ = options;
   // Requests that wait for a plan still get the old one.
   std::erase_if(plans_, [](const auto& each) { return each.second.plan.plan != nullptr; });
-  loader_.Post(0, [this, offered = catalog_] {
+  loader_.Post([this, offered = catalog_] {
     const std::vector<std::shared_ptr<ServedModel>> before = in_memory_;
     for (const auto& model : before) {
       if (!absl::c_linear_search(offered->models(), model)) Unload(model);
@@ -57,7 +57,7 @@ void ModelStore::Preload(std::shared_ptr<const Catalog> catalog, const StoreOpti
                          std::function<void(absl::Status)> done) {
   StoreOptions all = options;
   all.max_models = 0;  // The old models must not be unloaded for the new ones.
-  loader_.Post(0, [=, this] { PreloadFrom(0, catalog, all, done); });
+  loader_.Post([=, this] { PreloadFrom(0, catalog, all, done); });
 }
 
 // Each model is a task of its own, so that requests' tasks can run between them, and Stop has
@@ -77,7 +77,7 @@ void ModelStore::PreloadFrom(size_t first, std::shared_ptr<const Catalog> catalo
   if (old != nullptr) models[first]->last_use = old->last_use.load();
   const absl::Status status = Load(models[first], nullptr, options).status();
   if (status.ok()) {
-    loader_.Post(0, [=, this] { PreloadFrom(first + 1, catalog, options, done); });
+    loader_.Post([=, this] { PreloadFrom(first + 1, catalog, options, done); });
     return;
   }
   for (const auto& model : models) {
@@ -102,7 +102,7 @@ void ModelStore::Prepare(const Route& route, bool is_html, int alternatives, Pla
     std::erase_if(plans_, [](const auto& each) { return each.second.plan.plan != nullptr; });
   }
   plans_[key] = {route, {}, {std::move(ready)}};
-  loader_.Post(0, [=, this, options = options_] {
+  loader_.Post([=, this, options = options_] {
     auto plan = MakePlan(route, is_html, alternatives, options);
     post_([this, key, plan = std::move(plan)] { TakePlan(key, plan); });
   });
@@ -128,7 +128,7 @@ void ModelStore::TakePlan(const PlanKey& key, absl::StatusOr<std::shared_ptr<con
 }
 
 void ModelStore::ReleaseIdle() {
-  loader_.Post(0, [this, options = options_] {
+  loader_.Post([this, options = options_] {
     const std::vector<std::shared_ptr<ServedModel>> before = in_memory_;
     for (const auto& model : before) {
       const bool is_idle = SteadyClock::now() - model->last_use.load() > options.idle_time;
@@ -173,8 +173,8 @@ absl::StatusOr<std::shared_ptr<const Plan>> ModelStore::MakePlan(const Route& ro
   text.text = is_html ? TextKind::kDocument : TextKind::kLines;
   text.markup = is_html ? Markup::kHtml : Markup::kNone;
   text.num_hypotheses = 1 + alternatives;
-  // The beam must be as wide as the number of hypotheses.
-  if (alternatives > 0) {
+  // The beam must be as wide as the number of hypotheses, unless these are samples.
+  if (alternatives > 0 && text.sampling_topk == 1) {
     const int beam_size =
         text.beam_size.value_or(model->info().defaults.beam_size.value_or(kDefaultBeamSize));
     text.beam_size = std::max(beam_size, text.num_hypotheses);
@@ -190,7 +190,7 @@ void ModelStore::Unload(const std::shared_ptr<ServedModel>& model) {
   ReportLoaded();
   post_([this, model] {
     ForgetPlans(model.get());
-    loader_.Post(0, [this] { translator_->ReleaseUnloaded(); });
+    loader_.Post([this] { translator_->ReleaseUnloaded(); });
   });
 }
 

@@ -16,8 +16,8 @@
 #include "absl/base/macros.h"
 #include "absl/status/statusor.h"
 #include "nibu/nibu.h"
-#include "tools/serve/catalog.h"
 #include "tools/serve/work_thread.h"
+#include "tools/text/model/catalog.h"
 
 namespace nibu::internal {
 

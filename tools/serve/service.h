@@ -10,7 +10,6 @@
 
 #include "nibu/nibu.h"
 #include "tools/serve/access.h"
-#include "tools/serve/catalog.h"
 #include "tools/serve/http.h"
 #include "tools/serve/jobs.h"
 #include "tools/serve/libre_translate.h"
@@ -18,6 +17,7 @@
 #include "tools/serve/model_store.h"
 #include "tools/serve/parameters.h"
 #include "tools/serve/result_cache.h"
+#include "tools/text/model/catalog.h"
 
 namespace nibu::internal {
 

@@ -6,7 +6,7 @@
 
 #include "absl/strings/string_view.h"
 #include "nlohmann/json.hpp"
-#include "tools/serve/catalog.h"
+#include "tools/text/model/catalog.h"
 
 namespace nibu::internal {
 

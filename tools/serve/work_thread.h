@@ -1,11 +1,10 @@
-// A thread that runs one task after the other, the most urgent first.
+// A thread that runs one task after the other.
 #ifndef NIBU_TOOLS_SERVE_WORK_THREAD_H_
 #define NIBU_TOOLS_SERVE_WORK_THREAD_H_
 
 #include <condition_variable>
-#include <cstdint>
+#include <deque>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -23,48 +22,36 @@ class WorkThread {
   WorkThread(const WorkThread&) = delete;
   WorkThread& operator=(const WorkThread&) = delete;
 
-  // Adds a task. The one with the lowest order runs next; those of one order, in turn.
-  void Post(int64_t order, Task task) {
+  // Adds a task behind the others.
+  void Post(Task task) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (is_stopped_) return;
-      tasks_.emplace(order, std::move(task));
+      tasks_.push_back(std::move(task));
     }
     changed_.notify_one();
   }
 
   // Does what the destructor does. Post has no effect afterwards.
   void Stop() {
-    std::multimap<int64_t, Task> dropped;
+    std::deque<Task> dropped;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       is_stopped_ = true;
       dropped.swap(tasks_);
     }
-    Join();
-  }
-  // Runs the tasks that wait, and ends the thread.
-  void Finish() {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      is_stopped_ = true;
-    }
-    Join();
-  }
-
- private:
-  void Join() {
     changed_.notify_one();
     if (thread_.joinable()) thread_.join();
   }
 
+ private:
   void Run() {
     std::unique_lock<std::mutex> lock(mutex_);
     while (true) {
       changed_.wait(lock, [this] { return is_stopped_ || !tasks_.empty(); });
       if (tasks_.empty()) return;
-      Task task = std::move(tasks_.begin()->second);
-      tasks_.erase(tasks_.begin());
+      Task task = std::move(tasks_.front());
+      tasks_.pop_front();
       lock.unlock();
       task();
       task = nullptr;  // frees what it has captured
@@ -74,7 +61,7 @@ class WorkThread {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::multimap<int64_t, Task> tasks_;
+  std::deque<Task> tasks_;
   bool is_stopped_ = false;
   std::thread thread_;
 };

@@ -306,6 +306,7 @@ static void TestResult(void) {
       CHECK(nibu_result_alignment(none, at, h, &pairs) == NULL && pairs == 0);
       CHECK(nibu_result_attention(none, at, h, 0, NULL) == NULL);
       CHECK(nibu_result_warnings(none, at, h) == NULL);
+      CHECK(nibu_result_source_label(none, at, h) == NULL);
     }
     CHECK(nibu_result_source_language(none, 1) == NULL);
   }
@@ -393,10 +394,10 @@ static void TestRequest(void) {
   nibu_result_free(again);
   nibu_plan_free(samples);
 
-  nibu_request_set_timeout(request, 0);
+  nibu_request_set_deadline(request, 0);
   REFUSED(NIBU_DEADLINE_EXCEEDED, error,
           nibu_translate(translator, plan, texts, NULL, 2, request, &result, &error));
-  nibu_request_set_timeout(request, 1e300);
+  nibu_request_set_deadline(request, 1e300);
   OK(error, nibu_translate(translator, plan, texts, NULL, 2, request, &result, &error));
   nibu_result_free(result);
   REFUSED(NIBU_INVALID_ARGUMENT, error, nibu_request_set_target(NULL, "a", 1, &error));
@@ -404,8 +405,8 @@ static void TestRequest(void) {
   REFUSED(NIBU_INVALID_ARGUMENT, error, nibu_request_set_target_prefix(NULL, "a", 1, &error));
   REFUSED(NIBU_INVALID_ARGUMENT, error, nibu_request_set_target_prefix(request, NULL, 1, &error));
   nibu_request_set_priority(NULL, 1);
-  nibu_request_set_timeout(NULL, 1);
-  nibu_request_set_patience(NULL, 1);
+  nibu_request_set_deadline(NULL, 1);
+  nibu_request_set_queue_timeout(NULL, 1);
   nibu_request_set_key(NULL, 1);
   nibu_request_free(request);
   nibu_request_free(NULL);
@@ -473,12 +474,12 @@ static void TestSubmit(void) {
   OK(error, nibu_submit(translator, plan, NULL, 0, NULL, Take, answers, Destroy, NULL, &error));
   Await(answers, 2);
   CHECK(answers->called == 2 && strcmp(answers->text, "") == 0);
-  nibu_request_set_timeout(request, 0);
-  nibu_request_set_patience(request, -1);
+  nibu_request_set_deadline(request, 0);
+  nibu_request_set_queue_timeout(request, -1);
   OK(error, nibu_submit(translator, plan, LINE, 26, request, Take, answers, Destroy, NULL, &error));
   Await(answers, 3);
   CHECK(answers->late == 1);
-  nibu_request_set_timeout(request, -1);
+  nibu_request_set_deadline(request, -1);
   OK(error, nibu_request_set_target(request, TRANSLATION, 24, &error));
   OK(error, nibu_submit(translator, plan, LINE, 26, request, Take, answers, Destroy, NULL, &error));
   Await(answers, 4);
@@ -504,6 +505,96 @@ static void TestSubmit(void) {
   free(answers);
 }
 
+/* What the callbacks below have seen. */
+struct Told {
+  struct Answers* answers;
+  char text[256];
+  int last, refused;
+};
+
+static int TakeStep(void* user, const nibu_step* step) {
+  struct Told* told = (struct Told*)user;
+  nibu_result* result = NULL;
+  const char* line = LINE;
+  size_t length = 0;
+  CHECK(nibu_step_token(step, &length) != NULL && length == strlen(nibu_step_token(step, NULL)));
+  CHECK(nibu_step_sentence(step) == 0 && nibu_step_hypothesis(step) == 0);
+  CHECK(nibu_step_log_prob(step) <= 0);
+  strncat(told->text, nibu_step_text(step, NULL), 255 - strlen(told->text));
+  told->last += nibu_step_is_last(step);
+  told->refused += nibu_translate(translator, plan, &line, NULL, 1, NULL, &result, NULL) ==
+                   NIBU_FAILED_PRECONDITION;
+  return nibu_step_position(step) == 3;
+}
+
+static void TakeAndWait(void* user, nibu_status status, nibu_result* result, nibu_error* failed) {
+  struct Told* told = (struct Told*)user;
+  nibu_result* more = NULL;
+  const char* line = LINE;
+  told->refused += nibu_translate(translator, plan, &line, NULL, 1, NULL, &more, NULL) ==
+                   NIBU_FAILED_PRECONDITION;
+  Take(told->answers, status, result, failed);
+}
+
+static void DestroyTold(void* user) { Destroy(((struct Told*)user)->answers); }
+
+static void TestSteps(void) {
+  struct Told told;
+  nibu_request* request = nibu_request_new();
+  nibu_plan* greedy = Plan("beam_size", "1");
+  memset(&told, 0, sizeof(told));
+  told.answers = NewAnswers();
+  nibu_request_set_step_callback(request, TakeStep, &told);
+  REFUSED(NIBU_INVALID_ARGUMENT, error,
+          nibu_submit(translator, plan, LINE, 26, request, Take, told.answers, NULL, NULL, &error));
+  OK(error, nibu_submit(translator, greedy, LINE, 26, request, TakeAndWait, &told, DestroyTold,
+                        NULL, &error));
+  Await(told.answers, 1);
+  CHECK(told.last == 0 && told.refused == 5 && strcmp(told.text, told.answers->text) == 0);
+  nibu_request_set_step_callback(request, NULL, NULL);
+  OK(error, nibu_submit(translator, greedy, LINE, 26, request, TakeAndWait, &told, DestroyTold,
+                        NULL, &error));
+  Await(told.answers, 2);
+  CHECK(told.refused == 6 && strcmp(told.answers->text, TRANSLATION) == 0);
+  nibu_request_set_step_callback(NULL, TakeStep, NULL);
+  CHECK(nibu_step_text(NULL, NULL) == NULL && nibu_step_token(NULL, NULL) == NULL);
+  CHECK(nibu_step_sentence(NULL) == 0 && nibu_step_hypothesis(NULL) == 0);
+  CHECK(nibu_step_position(NULL) == 0 && nibu_step_log_prob(NULL) == 0);
+  CHECK(nibu_step_is_last(NULL) == 0);
+  nibu_plan_free(greedy);
+  nibu_request_free(request);
+  free(told.answers);
+}
+
+static void TestOpen(const char* path) {
+  nibu_options* options = Options("alignment", "hard");
+  nibu_translator* opened = NULL;
+  nibu_result* result = NULL;
+  const char* texts[] = {LINE, "Two dogs."};
+  char* json = NULL;
+  OK(error, nibu_options_set(options, "compute_type", "float32", &error));
+  OK(error, nibu_options_set(options, "threads", "1", &error));
+  OK(error, nibu_open(path, options, &opened, &error));
+  OK(error, nibu_translate(opened, NULL, texts, NULL, 2, NULL, &result, &error));
+  CHECK(strcmp(nibu_result_text(result, 0, 0, NULL), TRANSLATION) == 0);
+  CHECK(strcmp(nibu_result_source_label(result, 1, 0), "\xe2\x96\x81Two") == 0);
+  CHECK(nibu_result_source_label(result, 1, 99) == NULL);
+  OK(error, nibu_result_json(result, 0, &json, NULL, &error));
+  CHECK(strstr(json, "alignment") != NULL);
+  nibu_free(json);
+  nibu_result_free(result);
+  nibu_translator_free(opened);
+  REFUSED(NIBU_NOT_FOUND, error, nibu_open("/no/such/model", NULL, &opened, &error));
+  CHECK(opened == NULL);
+  OK(error, nibu_options_set(options, "num_hypotheses", "9", &error));
+  CHECK(nibu_open(path, options, &opened, &error) == NIBU_INVALID_ARGUMENT);
+  CHECK(strcmp(nibu_error_option(error), "num_hypotheses") == 0);
+  nibu_error_free(error);
+  error = NULL;
+  REFUSED(NIBU_INVALID_ARGUMENT, error, nibu_open(path, NULL, NULL, &error));
+  nibu_options_free(options);
+}
+
 /* The translator ends before the requests, whose plan and ticket are freed after it. */
 static void TestCancelAndEnd(void) {
   enum { kRequests = 60 };
@@ -517,7 +608,7 @@ static void TestCancelAndEnd(void) {
   OK(error, nibu_options_set(options, "queue_size", "4", &error));
   OK(error, nibu_translator_new(options, &other, &error));
   OK(error, nibu_plan_new(other, model, options, &made, &error));
-  nibu_request_set_patience(request, -1);
+  nibu_request_set_queue_timeout(request, -1);
   for (i = 0; i < kRequests; ++i) {
     OK(error,
        nibu_submit(other, made, LINE, 26, request, Take, answers, Destroy, &tickets[i], &error));
@@ -528,7 +619,7 @@ static void TestCancelAndEnd(void) {
   nibu_cancel(other, tickets[0]); /* It has ended. */
   nibu_cancel(NULL, tickets[0]);
   nibu_cancel(other, NULL);
-  nibu_request_set_patience(request, 0);
+  nibu_request_set_queue_timeout(request, 0);
   for (i = 0; i < kRequests; ++i) { /* Some find the queue full. */
     const nibu_status status =
         nibu_submit(other, made, LINE, 26, request, Take, answers, Destroy, NULL, &error);
@@ -552,7 +643,7 @@ static void TestCancelAll(void) {
   struct Answers* answers = NewAnswers();
   nibu_request* request = nibu_request_new();
   int i;
-  nibu_request_set_patience(request, -1);
+  nibu_request_set_queue_timeout(request, -1);
   for (i = 0; i < kRequests; ++i) {
     OK(error,
        nibu_submit(translator, plan, LINE, 26, request, Take, answers, Destroy, NULL, &error));
@@ -587,7 +678,7 @@ static void TestCompletions(void) {
   nibu_ticket_free(ticket);
   OK(error,
      nibu_completions_submit(completions, translator, plan, LINE, 26, NULL, 2, NULL, &error));
-  nibu_request_set_timeout(request, 0);
+  nibu_request_set_deadline(request, 0);
   OK(error,
      nibu_completions_submit(completions, translator, plan, LINE, 26, request, 4, NULL, &error));
   while (left > 0) {
@@ -714,6 +805,8 @@ int main(int argc, char** argv) {
   TestScore();
   TestRequest();
   TestSubmit();
+  TestSteps();
+  TestOpen(argv[1]);
   TestCancelAndEnd();
   TestCancelAll();
   TestCompletions();

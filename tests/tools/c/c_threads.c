@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
   OK(error, nibu_plan_new(translator, model, options, &plan, &error));
   nibu_options_free(options);
   request = nibu_request_new();
-  nibu_request_set_patience(request, -1);
+  nibu_request_set_queue_timeout(request, -1);
   OK(error, nibu_translate(translator, plan, kLines, NULL, kTexts, NULL, &expected, &error));
   for (i = 0; i < kThreads; ++i) pthread_create(&threads[i], NULL, Run, NULL);
   for (i = 0; i < kThreads; ++i) pthread_join(threads[i], NULL);

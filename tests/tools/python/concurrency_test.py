@@ -65,14 +65,14 @@ class Futures(unittest.TestCase):
         self.assertEqual(self.translator.submit(f"{LINE}\n{LINE}").result().text, f"{TRANSLATION}\n{TRANSLATION}")
 
     def test_errors_come_at_every_call(self):
-        late = self.translator.submit(LINE, timeout=0)
+        late = self.translator.submit(LINE, deadline=0)
         for _ in range(2):
             with self.assertRaises(TimeoutError):
                 late.result()
         self.assertIsInstance(late.exception(), TimeoutError)
         with self.assertRaises(TimeoutError):
-            self.translator.translate([LINE], timeout=0)
-        self.assertEqual(self.translator.translate(LINE, timeout=float("inf")).text, TRANSLATION)
+            self.translator.translate([LINE], deadline=0)
+        self.assertEqual(self.translator.translate(LINE, deadline=float("inf")).text, TRANSLATION)
 
     def test_cancel(self):
         futures = [self.translator.submit(line) for line in lines_of(300)]
@@ -84,8 +84,29 @@ class Futures(unittest.TestCase):
         self.assertTrue(futures[-1].cancelled())
         waiting = [self.translator.submit(line) for line in lines_of(300)]
         self.translator.cancel_all()
-        self.assertIsInstance(waiting[-1].exception(LIMIT), concurrent.futures.CancelledError)
+        with self.assertRaises(concurrent.futures.CancelledError):
+            waiting[-1].exception(LIMIT)
         self.assertEqual(self.translator.translate(LINE).text, TRANSLATION)
+
+    def test_are_those_of_the_standard_library(self):
+        futures = [self.translator.submit(line) for line in lines_of(20)]
+        self.assertIsInstance(futures[0], concurrent.futures.Future)
+        done, waiting = concurrent.futures.wait(futures, timeout=LIMIT)
+        self.assertEqual((len(done), len(waiting)), (20, 0))
+        more = [self.translator.submit(line) for line in lines_of(20)]
+        texts = {future.result().text for future in concurrent.futures.as_completed(more, timeout=LIMIT)}
+        self.assertEqual(texts, {future.result().text for future in futures})
+        cancelled = self.translator.submit(LINE)
+        if cancelled.cancel():
+            self.assertEqual(concurrent.futures.wait([cancelled], timeout=LIMIT).not_done, set())
+
+    def test_wrong_values(self):
+        for wrong in ({"deadline": "1"}, {"priority": "1"}, {"priority": 1.5}, {"return_scores": "no"}):
+            for call in (self.translator.translate, self.translator.submit):
+                with self.assertRaisesRegex(TypeError, f"{next(iter(wrong))} must be a"):
+                    call(LINE, **wrong)
+        with self.assertRaisesRegex(TypeError, "source must be str or bytes, not int"):
+            self.translator.submit(3)
 
     def test_cancel_and_close_end_lists(self):
         for end in ("cancel_all", "close"):
@@ -234,7 +255,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         results = await asyncio.gather(*(translator.submit(line) for line in lines))
         self.assertEqual([result.text for result in results], [each.text for each in translator.translate(lines)])
         with self.assertRaises(TimeoutError):
-            await translator.submit(LINE, timeout=0)
+            await translator.submit(LINE, deadline=0)
 
     async def test_cancel(self):
         translator = captions()
@@ -248,12 +269,28 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         task.cancel()
         with self.assertRaises(asyncio.CancelledError):
             await task
-        self.assertIsInstance(futures[-1].exception(LIMIT), concurrent.futures.CancelledError)
+        with self.assertRaises(concurrent.futures.CancelledError):
+            futures[-1].exception(LIMIT)
         futures[-2].cancel()
         with self.assertRaises(asyncio.CancelledError):
             await wait_for(futures[-2])
         translator.cancel_all()
-        self.assertIsInstance(futures[-3].exception(LIMIT), concurrent.futures.CancelledError)
+        with self.assertRaises(concurrent.futures.CancelledError):
+            futures[-3].exception(LIMIT)
+
+    async def test_what_asyncio_offers(self):
+        translator = captions()
+        lines = lines_of(20)
+        wrapped = [asyncio.wrap_future(translator.submit(line)) for line in lines]
+        done, waiting = await asyncio.wait(wrapped, timeout=LIMIT)
+        self.assertEqual((len(done), len(waiting)), (20, 0))
+        done, waiting = await asyncio.wait([translator.submit(line) for line in lines], timeout=LIMIT)
+        self.assertEqual((len(done), len(waiting)), (20, 0))
+        called = asyncio.get_running_loop().create_future()
+        translator.submit(LINE).add_done_callback(called.set_result)  # on the loop's own thread
+        self.assertEqual((await called).result().text, TRANSLATION)
+        future = translator.submit(LINE)
+        self.assertEqual((await future).text, (await future).text)
 
 
 class Threads(unittest.TestCase):

@@ -74,7 +74,7 @@ class Loading(unittest.TestCase):
         for name in ("Generator", "Encoder", "StorageView"):
             with self.assertRaisesRegex(RuntimeError, f"{name} cannot be used"):
                 getattr(ctranslate2, name)(MODEL)
-        for refused in (ctranslate2.converters.marian.MarianConverter, ctranslate2.models.Whisper,
+        for refused in (ctranslate2.converters.openai_gpt2.OpenAIGPT2Converter, ctranslate2.models.Whisper,
                         ctranslate2.specs.TransformerSpec):
             with self.assertRaisesRegex(RuntimeError, "cannot be used"):
                 refused()
@@ -233,6 +233,38 @@ class Multilingual(unittest.TestCase):
             # Without an end of its own in the model, an empty source has nothing to be scored by.
             scored = translator.score_batch([[]], [["a", "</s>"]])[0]
             self.assertEqual((scored.tokens, scored.log_probs), (["a", "</s>", "</s>"], [0, 0, 0]))
+
+
+    def test_hugging_face_directories(self):
+        for name in ("nllb", "m2m"):
+            original = TESTDATA / name
+            size = json.loads((original / "config.json").read_text(encoding="utf-8"))["vocab_size"]
+            tokens = _nibu.Model(str(original)).source_pieces(range(size))
+            named = path_of(f"{name}-named")
+            converter = ctranslate2.converters.TransformersConverter(str(original), copy_files=["config.json"])
+            self.assertEqual(converter.convert(named), named)
+            self.assertTrue(ctranslate2.contains_model(named))
+            self.assertTrue(os.path.exists(os.path.join(named, "config.json")))
+            converted = ctranslate2_model.write(original, path_of(f"{name}-converted"), tokens)
+            frames = [case["frame"] | {"text": case["source"]} for case in
+                      json.loads((original / "expected.json").read_text(encoding="utf-8"))]
+            sources = [[tokens[i] for i in frame["source_prefix"] + frame["text"] + frame["source_suffix"]]
+                       for frame in frames]
+            prefixes = [[tokens[i] for i in frame["decoder_start"][1:]] for frame in frames]
+            found = []
+            for path in (converted, str(original), named):
+                translator = ctranslate2.Translator(path)
+                results = translator.translate_batch(sources, prefixes, beam_size=3, num_hypotheses=2,
+                                                     return_scores=True, max_decoding_length=9)
+                self.assertEqual([best([result])[0][:1] for result in results], prefixes)
+                found.append([(each.hypotheses, [round(score, 4) for score in each.scores]) for each in results])
+            self.assertEqual(found[1:], [found[0]] * 2)
+        with self.assertRaisesRegex(RuntimeError, "already exists"):
+            converter.convert(named)
+        self.assertEqual(converter.convert(named, quantization="int8", force=True), named)
+        self.assertEqual(ctranslate2.Translator(named).compute_type, "int8_float32")
+        with self.assertRaisesRegex(RuntimeError, "shortlist"):
+            converter.convert(path_of("x"), vmap="vmap.txt")
 
 
 class Programs(unittest.TestCase):

@@ -3,12 +3,18 @@
     translator_test.py NIBU_TRANSLATE CAPTIONS_MODEL TESTDATA
 """
 
+import copy
+import gc
+import inspect
 import json
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
+import tempfile
 import unittest
+import weakref
 
 import nibu
 from nibu import _nibu
@@ -59,9 +65,19 @@ class Texts(unittest.TestCase):
         for text in (b"\xff\xfe two dogs \x00", "\ud800 two dogs", "two\x00dogs", "\r", "\U0010ffff"):
             self.assertIsInstance(self.translator.translate(text).text, str)
             self.assertIsInstance(self.translator.translate(text).to_dict(), dict)
-        for wrong in (None, 3, [LINE, None], [3], {"a": 1}.values()):
+        for wrong in (None, 3, [LINE, None], [3], {"a": 1}.values(), {"a": "b"}, {"a"}):
             with self.assertRaises(TypeError):
                 self.translator.translate(wrong)
+        with self.assertRaisesRegex(TypeError, r"^source\[1\] must be str or bytes, not NoneType"):
+            self.translator.translate([LINE, None])
+
+    def test_whatever_can_be_iterated_over(self):
+        import numpy  # pylint: disable=import-outside-toplevel
+
+        for texts in (iter([LINE]), {"a": LINE}.values(), numpy.array([LINE]), (line for line in [LINE])):
+            self.assertEqual([each.text for each in self.translator.translate(texts)], [TRANSLATION])
+        self.assertEqual(self.translator(LINE), TRANSLATION)
+        self.assertEqual(self.translator(iter([LINE, ""])), [TRANSLATION, ""])
 
     def test_lines_and_documents(self):
         lines = f"{LINE}\r\n\nTwo dogs.\n"
@@ -138,8 +154,46 @@ class Results(unittest.TestCase):
         self.assertEqual(result.source_labels(), self.translator.model.tokenize(LINE))
         best = attention.argmax(axis=1)
         self.assertEqual(result.alignment, [(source, target) for target, source in enumerate(best.tolist())])
+        marked = self.translator.translate("Two <b>dogs</b> at http://x.de.", markup="html", alignment="hard",
+                                           alignment_level="words")
+        self.assertEqual(marked.source_labels(), ["Two", "dogs", "at", "http://x.de."])
         words = self.translator.translate(LINE, alignment="soft", alignment_level="words")
         self.assertEqual(words.source_labels(), LINE.split())
+
+    def test_plain_data(self):
+        result = self.translator.translate(LINE, num_hypotheses=2, alignment="soft")
+        for same in (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result)):
+            self.assertEqual(same, result)
+            self.assertEqual(hash(same), hash(result))
+            self.assertEqual(same.to_json(), result.to_json())
+            self.assertEqual(same.source_labels(), result.source_labels())
+        self.assertEqual(pickle.loads(pickle.dumps(result.hypotheses)), result.hypotheses)
+        self.assertNotEqual(result, self.translator.translate(LINE))
+        self.assertNotEqual(result, TRANSLATION)
+        self.assertEqual(f"{result:>30}", f"{TRANSLATION:>30}")
+        odd = self.translator.translate(b"\xff\xfe two dogs")
+        self.assertEqual(pickle.loads(pickle.dumps(odd)), odd)
+
+    def test_keeps_no_model(self):
+        model = nibu.Model(MODEL, compute_type="float32")
+        gone = weakref.ref(model)
+        translator = nibu.Translator(model, threads=1)
+        results = [translator.translate(LINE), translator.submit(LINE).result()]
+        results += translator.translate_iterable([LINE])
+        translator.close()
+        del model, translator
+        gc.collect()
+        self.assertIsNone(gone())
+        self.assertEqual({str(result) for result in results}, {TRANSLATION})
+
+    def test_notebooks_without_numpy(self):
+        program = ("import sys; sys.modules['numpy'] = None; import nibu; "
+                   f"result = nibu.Translator({MODEL!r}, threads=1).translate('Two dogs.', alignment='soft'); "
+                   "print('<table>' in result._repr_html_())\n"
+                   "try: result.attention\n"
+                   "except ImportError: print('no attention')")
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout, "True\nno attention\n")
 
     def test_notebooks(self):
         page = self.translator.translate("Two <dogs>.", alignment="soft")._repr_html_()
@@ -177,8 +231,9 @@ class Options(unittest.TestCase):
             translator.translate(LINE, num_hypotheses=2)
         suppressed = translator.translate(LINE, suppress_sequences=["▁Fahrrad"])
         self.assertNotIn("▁Fahrrad", suppressed.tokens)
-        phrase = translator.translate("Two dogs.", beam_size=4, glossary=[("dogs", "Katzen")])
-        self.assertIn("Katzen", phrase.text)
+        for glossary in ([("dogs", "Katzen")], {"dogs": "Katzen"}):
+            phrase = translator.translate("Two dogs.", beam_size=4, glossary=glossary)
+            self.assertIn("Katzen", phrase.text)
         self.assertEqual(translator.translate(LINE, beam_size=None).text, greedy.text)
         unscored = translator.translate(LINE, return_scores=False)
         self.assertEqual(unscored.text, greedy.text)
@@ -210,8 +265,9 @@ class Options(unittest.TestCase):
         translator = captions()
         for call in (lambda: nibu.detect("Guten Morgen", "de"), lambda: translator.translate_tokens(["A", "B"]),
                      lambda: translator.translate([LINE, LINE], target_prefix="Ei"), lambda: translator.translate({LINE}),
-                     lambda: translator.translate(LINE, glossary={"dog": "Katze"}),
-                     lambda: translator.translate_iterable(LINE).__next__(), lambda: nibu.Translator(threads_of=5),
+                     lambda: translator.translate(LINE, glossary="dog"), lambda: translator.translate_iterable(LINE),
+                     lambda: translator.translate_iterable(3), lambda: translator.translate_iterable([LINE], beam=3),
+                     lambda: nibu.Translator(threads_of=5),
                      lambda: translator.model.target_pieces(["a"])):
             with self.assertRaises(TypeError):
                 call()
@@ -237,6 +293,47 @@ class Options(unittest.TestCase):
         pivot = nibu.Translator(nibu.Model.pivot(first.model, nibu.Model(os.path.join(TESTDATA, "de-en"))))
         self.assertEqual(pivot.translate(LINE).text, LINE)
         self.assertEqual(repr(pivot), f"Translator({MODEL!r})")
+
+    def test_signatures(self):
+        for function in (nibu.Translator, nibu.Translator.translate, nibu.Translator.submit, nibu.Translator.__call__,
+                         nibu.Translator.translate_iterable, nibu.Translator.score, nibu.Translator.translate_tokens):
+            parameters = inspect.signature(function).parameters
+            self.assertEqual(parameters["beam_size"].kind, inspect.Parameter.KEYWORD_ONLY)
+            self.assertNotIn("options", parameters)
+            self.assertEqual("threads" in parameters, function is nibu.Translator)
+
+    def test_models_by_their_languages(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, path in (("en-de", MODEL), ("de-en", os.path.join(TESTDATA, "de-en"))):
+                os.symlink(os.path.abspath(path), os.path.join(folder, name))
+            program = ("import nibu; t = nibu.Translator(source='de', target='en', threads=1); "
+                       "print(t.model.info['path'])\n"
+                       "try: nibu.Translator(source='de', target='fi')\n"
+                       "except FileNotFoundError as error: print(error)")
+            done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True,
+                                  env={**os.environ, "NIBU_MODELS": folder})
+            path, error = done.stdout.splitlines()
+            self.assertEqual(path, os.path.join(folder, "de-en"))
+            self.assertIn("nibu-get-model", error)
+        for wrong in ({"source": "de"}, {"model": MODEL, "source": "de", "target": "en"}):
+            with self.assertRaises(TypeError):
+                nibu.Translator(**wrong)
+
+    def test_downloads(self):
+        with self.assertRaisesRegex(RuntimeError, "unknown model"):
+            nibu.download("no model at all")
+        with self.assertRaises(FileNotFoundError):
+            nibu.Translator("/no/such/model")
+
+    def test_as_a_program(self):
+        command = [sys.executable, "-m", "nibu", f"--model={MODEL}", "--compute_type=float32", "--threads=1"]
+        done = subprocess.run([*command, LINE, "Two dogs."], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout, f"{TRANSLATION}\nZwei Hunde.\n")
+        done = subprocess.run(command, input=f"{LINE}\n\n", capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout, f"{TRANSLATION}\n\n")
+        done = subprocess.run([*command, "--beam_sise=2"], input="", capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("did you mean beam_size", done.stderr)
 
     def test_closed(self):
         with captions() as translator:

@@ -19,17 +19,17 @@ def result_html(result: Result) -> str:
 
 
 def _attention_html(result: Result) -> str:
-    attention = result.attention
-    if attention is None:
+    attention = result.hypotheses[0].attention_rows  # lists, since NumPy may be missing
+    if not attention:
         return ""
-    rows, columns = attention.shape
-    source = result.source_labels() or [str(column) for column in range(columns)]
+    rows, columns = len(attention), len(attention[0])
+    source = result.source_labels()
     target = result.tokens if len(result.tokens) == rows else result.text.split()
     if len(target) != rows:
         target = [str(row) for row in range(rows)]
     lines = ["<tr><th></th>" + "".join(_heading(label, "writing-mode:vertical-rl") for label in source) + "</tr>"]
     for row, label in enumerate(target):
-        cells = "".join(_cell(float(attention[row, column])) for column in range(columns))
+        cells = "".join(_cell(attention[row][column]) for column in range(columns))
         lines.append(f"<tr>{_heading(label, 'text-align:right')}{cells}</tr>")
     return f"<table>{''.join(lines)}</table>"
 

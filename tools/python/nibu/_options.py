@@ -1,9 +1,10 @@
 """The options that keyword arguments name, and how they are sorted."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, TypeVar
 
 from nibu import _nibu
 
@@ -22,8 +23,8 @@ class Options(TypedDict, total=False):
     split_language: str
     protect: str
     protect_pattern: str
-    # Pairs of a phrase of the source and one of the target. Needs a beam.
-    glossary: Sequence[tuple[str, str]]
+    # Phrases of the source, and those that are to stand for them in the translation. Needs a beam.
+    glossary: Mapping[str, str] | Sequence[tuple[str, str]]
     # Lengths.
     min_decoding_length: int
     max_decoding_length: int
@@ -88,6 +89,27 @@ def options() -> list[dict[str, Any]]:
     `of` is "text" for options of translation, "model" and "speed" for those that a Translator takes when it is made.
     """
     return [dict(row) for row in _TABLE]
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def with_options(*kinds: str) -> Callable[[_F], _F]:
+    """Names the options of these kinds one by one in a function's signature, which shells and notebooks complete."""
+
+    def sign(function: _F) -> _F:
+        signature = inspect.signature(function)
+        own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        types = AllOptions.__annotations__
+        named = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=types[name])
+            for name, kind in _KINDS.items()
+            if kind in kinds
+        ]
+        function.__signature__ = signature.replace(parameters=own + named)  # type: ignore[attr-defined]
+        return function
+
+    return sign
 
 
 def sort_options(named: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

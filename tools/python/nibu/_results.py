@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
+import contextlib
 import json
+import os
 from collections.abc import Callable, Generator
-from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any
 
 from nibu import _nibu
@@ -19,15 +21,16 @@ if TYPE_CHECKING:
 class Result:
     """The translations of a text, or the scores of a given one. str() is the best translation.
 
-    Properties that are a hypothesis's own, such as `score` and `tokens`, are those of the best one.
+    Properties that are a hypothesis's own, such as `score` and `tokens`, are those of the best one. A result is plain
+    data: it keeps no model, two are equal if all of their fields are, and it can be copied, pickled and sent to other
+    processes. In an f-string it is its text.
     """
 
-    __slots__ = ("_model", "_result", "source")
+    __slots__ = ("_result", "source")
 
-    def __init__(self, result: _nibu.Result, source: str | bytes, model: _nibu.Model) -> None:
+    def __init__(self, result: _nibu.Result, source: str | bytes) -> None:
         """Made by a Translator."""
         self._result = result
-        self._model = model
         self.source = source
 
     @property
@@ -101,12 +104,11 @@ class Result:
         return self._result.scored_whole
 
     def source_labels(self) -> list[str]:
-        """The tokens or words of the source that `alignment` and `attention` count; empty if they are not known."""
-        count = self._result.hypotheses[0].source_length
-        for labels in (self._model.tokenize(self.source) if self._model.info["has_tokenizer"] else [], _words(self)):
-            if len(labels) == count:
-                return labels
-        return []
+        """The tokens or words of the source that `alignment` and `attention` count, without tags; empty without them.
+
+        A protected part, such as a URL, stands in place of the word that the model read for it.
+        """
+        return self._result.source_labels
 
     def to_json(self, id: int = 0) -> str:  # pylint: disable=redefined-builtin
         """Returns the line of nibu-translate --output_format=jsonl."""
@@ -124,27 +126,64 @@ class Result:
     def __repr__(self) -> str:
         return f"Result(text={self.text!r})"
 
+    def __format__(self, spec: str) -> str:
+        return format(self.text, spec)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Result):
+            return NotImplemented
+        return self.source == other.source and self._result == other._result
+
+    def __hash__(self) -> int:
+        return hash((self.source, self.text))
+
+    def __reduce__(self) -> tuple[type[Result], tuple[_nibu.Result, str | bytes]]:
+        return Result, (self._result, self.source)
+
     def _repr_html_(self) -> str:
         """What a notebook shows: the translations and, with alignment="soft", the attention."""
         return result_html(self)
 
 
-def _words(result: Result) -> list[str]:
-    source = result.source
-    return (source.decode(errors="replace") if isinstance(source, bytes) else source).split()
+class Future(concurrent.futures.Future[Result]):
+    """A translation on its way: a concurrent.futures.Future for any thread, which asyncio can await and wait for.
 
+    Functions of add_done_callback are called on a thread of the translator's, where other translations wait behind
+    them, and `result` and `exception` raise RuntimeError for translations that have not ended. Functions that are
+    added within an event loop are called by the loop, as asyncio's own futures have it.
+    """
 
-class Future:
-    """A translation on its way. Any thread may use it, and `await` waits for it in asyncio."""
-
-    __slots__ = ("_is_cancelled", "_make", "_on_token", "_pending")
-
-    def __init__(self, pending: _nibu.Pending, make: Callable[[_nibu.Result], Result], on_token: OnToken | None) -> None:
+    def __init__(self, on_token: OnToken | None) -> None:
         """Made by Translator.submit."""
-        self._pending = pending
-        self._make = make
+        super().__init__()
         self._on_token = on_token
-        self._is_cancelled = False
+        self._process = os.getpid()
+        self._pending: _nibu.Pending | None = None
+        self._in_loops: list[_InLoop] = []
+
+    def _begin(self, pending: _nibu.Pending, source: str | bytes) -> Future:
+        """Takes the request that this is the future of."""
+        self._pending = pending
+        pending.add_done_callback(lambda: self._end(pending, source))
+        return self
+
+    def _end(self, pending: _nibu.Pending, source: str | bytes) -> None:
+        """Takes what the request has ended with."""
+        result, error = None, None
+        try:
+            result = Result(pending.result(), source)
+            error = None if self._on_token is None else self._on_token.error
+        except concurrent.futures.CancelledError:
+            super().cancel()
+        except Exception as raised:  # pylint: disable=broad-exception-caught
+            error = raised
+        self._pending = None
+        if not self.set_running_or_notify_cancel():
+            return
+        if error is not None:
+            self.set_exception(error)
+        elif result is not None:
+            self.set_result(result)
 
     def result(self, timeout: float | None = None) -> Result:
         """Waits for the translation, at most `timeout` seconds, and returns it, or raises why there is none.
@@ -152,68 +191,68 @@ class Future:
         TimeoutError: it is not there yet, or its own deadline has passed. concurrent.futures.CancelledError: it was
         cancelled.
         """
-        result = self._pending.result(timeout)
-        if self._on_token is not None and self._on_token.error is not None:
-            raise self._on_token.error
-        return self._make(result)
+        self._check()
+        return super().result(timeout)
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
         """Waits as result does, and returns what it would raise about the translation; None: there is one."""
-        try:
-            self.result(timeout)
-        except Exception as error:  # pylint: disable=broad-exception-caught
-            if not self.done():
-                raise
-            return error
-        return None
-
-    def done(self) -> bool:
-        """Returns whether there is a result, or an error."""
-        return self._pending.done()
+        self._check()
+        return super().exception(timeout)
 
     def cancel(self) -> bool:
         """Ends the translation before its next step, unless it has ended. Returns whether it had not."""
+        pending = self._pending
+        is_cancelled = super().cancel()
+        if is_cancelled and pending is not None:
+            pending.cancel()
+        return is_cancelled
+
+    def add_done_callback(self, fn: Callable[[Future], object]) -> None:  # type: ignore[override]
+        """Calls fn(future) once it has ended, at once if it has."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            super().add_done_callback(fn)  # type: ignore[arg-type]
+            return
+        self._in_loops.append(_InLoop(loop, fn))
+        super().add_done_callback(self._in_loops[-1])
+
+    def remove_done_callback(self, fn: Callable[[Future], object]) -> int:
+        """Forgets a function that was added within an event loop, as asyncio.wait does. Returns how often it was."""
+        removed = [each for each in self._in_loops if each.function == fn]
+        for each in removed:
+            each.function = None
+            self._in_loops.remove(each)
+        return len(removed)
+
+    def _check(self) -> None:
         if self.done():
-            return False
-        self._is_cancelled = True
-        self._pending.cancel()
-        return True
-
-    def cancelled(self) -> bool:
-        """Returns whether it ended because it was cancelled."""
-        return self.done() and isinstance(self.exception(), CancelledError)
-
-    def add_done_callback(self, function: Callable[[Future], object]) -> None:
-        """Calls function(future) once it has ended, at once if it has, else on a thread of the translator's.
-
-        Other translations wait behind it there. What it raises is reported as an unraisable exception.
-        """
-        self._pending.add_done_callback(lambda: function(self))
+            return
+        if self._process != os.getpid():
+            raise RuntimeError("the translation was begun by a parent process; make a translator in this one")
+        _nibu.refuse_to_wait()
 
     def __await__(self) -> Generator[Any, None, Result]:
-        loop = asyncio.get_running_loop()
-        waiter: asyncio.Future[None] = loop.create_future()
+        return asyncio.wrap_future(self).__await__()
 
-        def wake() -> None:
-            if not waiter.done():
-                waiter.set_result(None)
 
-        def wake_from_thread() -> None:
-            try:
-                loop.call_soon_threadsafe(wake)
-            except RuntimeError:  # The loop was closed meanwhile.
-                pass
+class _InLoop:
+    """A function that is to be called by an event loop."""
 
-        self._pending.add_done_callback(wake_from_thread)
-        try:
-            yield from waiter
-        except asyncio.CancelledError:
-            self.cancel()
-            raise
-        try:
-            return self.result()
-        except CancelledError as error:
-            raise asyncio.CancelledError from error
+    __slots__ = ("_loop", "function")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, function: Callable[[Future], object]) -> None:
+        self._loop = loop
+        self.function: Callable[[Future], object] | None = function
+
+    def __call__(self, future: Any) -> None:
+        if self.function is not None:
+            with contextlib.suppress(RuntimeError):  # The loop was closed meanwhile.
+                self._loop.call_soon_threadsafe(self._call, future)
+
+    def _call(self, future: Future) -> None:
+        if self.function is not None:
+            self.function(future)
 
 
 class OnToken:

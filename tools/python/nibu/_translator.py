@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
 from nibu import _nibu
-from nibu._options import sort_options
+from nibu._models import choose_model
+from nibu._models import download as fetch
+from nibu._options import sort_options, with_options
 from nibu._results import Future, OnToken, Result
 
 if TYPE_CHECKING:
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 _QUEUE_SIZE = 1 << 16
 
 Text = str | bytes
-Texts = list[str] | list[bytes] | list[Text] | tuple[Text, ...]
+# A str is an Iterable[str], too, so these are named one by one; arrays and Series of others have no types of these.
+Texts = list[str] | list[bytes] | list[Text] | tuple[Text, ...] | Iterator[Text] | ValuesView[Text]
 
 
 class Translator:
@@ -32,26 +35,41 @@ class Translator:
     for a model that cannot be read, and in a child process that was forked: make the translator there.
     """
 
+    @with_options("model", "speed", "text")
     def __init__(
         self,
         model: str | PathLike[str] | _nibu.Model = "",
         *,
+        source: str = "",
+        target: str = "",
+        download: bool = False,
         threads_of: Translator | None = None,
         **options: Unpack[AllOptions],
     ) -> None:
         """Loads a model, or takes one that is loaded.
 
         `model` is the path or the name of a model of any supported format; the empty one is the bundled
-        English-German model. `threads_of` is a translator that this one shares its threads with. Options of
+        English-German model. In its place, the languages `source` and `target` choose among the installed models,
+        two in a row with English in between if none translates directly. With `download`, a model that is not there
+        is fetched by its name (see nibu.download). `threads_of` is a translator that this one shares its threads with. Options of
         translation are those of all calls that have no others.
         """
         sorted_options = sort_options(options)
+        if source or target:
+            if model or not (source and target):
+                raise TypeError("source and target choose a model; give both, and no model")
+            choice = choose_model(source, target)
+            model = choice["path"]
+            sorted_options["model"].setdefault("pivot", choice["pivot"])
+            for name in ("src_lang", "tgt_lang"):
+                if choice[name]:
+                    sorted_options["text"].setdefault(name, choice[name])
         if isinstance(model, _nibu.Model):
             if sorted_options["model"]:
                 raise TypeError(f"{next(iter(sorted_options['model']))} cannot be set for a model that is loaded")
             self._model = model
         else:
-            self._model = _nibu.Model(model, **sorted_options["model"])
+            self._model = _load(model, sorted_options["model"], download)
         if threads_of is None:
             self._engine = _nibu.Engine({"queue_size": _QUEUE_SIZE, **sorted_options["speed"]})
         elif not isinstance(threads_of, Translator):
@@ -81,7 +99,7 @@ class Translator:
         *,
         target_prefix: Text | None = None,
         priority: int = 0,
-        timeout: float | None = None,
+        deadline: float | None = None,
         **options: Unpack[Options],
     ) -> Result: ...
 
@@ -93,10 +111,11 @@ class Translator:
         *,
         target_prefix: Sequence[Text | None] | None = None,
         priority: int = 0,
-        timeout: float | None = None,
+        deadline: float | None = None,
         **options: Unpack[Options],
     ) -> list[Result]: ...
 
+    @with_options("text")
     def translate(
         self,
         source: Text | Texts,
@@ -104,7 +123,7 @@ class Translator:
         *,
         target_prefix: Any = None,
         priority: int = 0,
-        timeout: float | None = None,
+        deadline: float | None = None,
         **options: Any,
     ) -> Result | list[Result]:
         """Translates a text, or a list of texts, whose results are in their order.
@@ -112,7 +131,7 @@ class Translator:
         Each line of a text is translated for itself. text="paragraphs" joins lines wrapped by hand, text="document"
         with markup="html" or "xml" translates a whole page, and markup alone keeps the tags within lines.
         `target_prefix` is what the translation begins with; for a list of texts, a list with one for each. Requests of
-        higher priority are taken first; after `timeout` seconds a request ends with TimeoutError.
+        higher priority are taken first; a request that has not ended after `deadline` seconds ends with TimeoutError.
         """
         is_one = isinstance(source, (str, bytes))
         texts = _texts("source", source)
@@ -121,11 +140,25 @@ class Translator:
             if isinstance(target_prefix, (str, bytes)) != is_one:
                 raise TypeError("target_prefix must be a text for a text, and a list for a list of texts")
             prefixes = [target_prefix] if is_one else target_prefix
+        _check_request(priority, deadline)
         plan = self._plan(options)
-        found = self._engine.run(texts, plan, target_prefixes=prefixes, priority=priority, timeout=timeout)
-        results = [Result(result, text, self._model) for result, text in zip(found, texts)]
+        found = self._engine.run(texts, plan, target_prefixes=prefixes, priority=priority, deadline=deadline)
+        results = [Result(result, text) for result, text in zip(found, texts)]
         return results[0] if is_one else results
 
+    @overload
+    def __call__(self, source: Text, /, **options: Unpack[Options]) -> str: ...
+
+    @overload
+    def __call__(self, source: Texts, /, **options: Unpack[Options]) -> list[str]: ...
+
+    @with_options("text")
+    def __call__(self, source: Text | Texts, /, **options: Any) -> str | list[str]:
+        """Translates as translate does, and returns the text alone: a str for a text, a list of them for texts."""
+        found = self.translate(source, **options)
+        return found.text if isinstance(found, Result) else [each.text for each in found]
+
+    @with_options("text")
     def translate_tokens(self, sources: Iterable[Sequence[str]], **options: Unpack[Options]) -> list[Result]:
         """Translates lists of tokens (pieces of the model's vocabulary), such as those of `model.tokenize`."""
         lines = []
@@ -139,6 +172,7 @@ class Translator:
         named: Any = {**options, "tokenized": True}
         return self.translate(lines, **named)
 
+    @with_options("text")
     def submit(
         self,
         source: Text,
@@ -146,7 +180,7 @@ class Translator:
         *,
         target_prefix: Text | None = None,
         priority: int = 0,
-        timeout: float | None = None,
+        deadline: float | None = None,
         on_token: Callable[[_nibu.Step], object] | None = None,
         **options: Unpack[Options],
     ) -> Future:
@@ -158,14 +192,17 @@ class Translator:
         """
         listener = None if on_token is None else OnToken(on_token)
         plan = self._plan(options)
+        _check_text("source", source)
+        _check_request(priority, deadline)
         try:
             pending = self._engine.submit(
-                source, plan, target_prefix=target_prefix, priority=priority, timeout=timeout, on_step=listener
+                source, plan, target_prefix=target_prefix, priority=priority, deadline=deadline, on_step=listener
             )
         except ValueError as error:
             raise ValueError(str(error).replace("on_step", "on_token")) from None
-        return Future(pending, lambda result: Result(result, source, self._model), listener)
+        return Future(listener)._begin(pending, source)
 
+    @with_options("text")
     def translate_iterable(
         self,
         sources: Iterable[Text],
@@ -173,27 +210,33 @@ class Translator:
         *,
         ahead: int = 0,
         priority: int = 0,
-        timeout: float | None = None,
+        deadline: float | None = None,
         **options: Unpack[Options],
     ) -> Iterator[Result]:
         """Yields the translations of texts, in their order, and reads `ahead` texts further meanwhile.
 
         0 stands for as many as keep the threads busy. Nothing is read before the first result is asked for. What has
-        been begun is cancelled where the iterator is closed. `priority` and `timeout` are those of each text.
+        been begun is cancelled where the iterator is closed. `priority` and `deadline` are those of each text.
         """
         if isinstance(sources, (str, bytes)):
             raise TypeError("sources must be texts, not a text; translate takes one")
+        _check_request(priority, deadline)
         plan = self._plan(options)
-        ahead = ahead or 512 * self.threads
+        return self._stream(iter(sources), plan, ahead or 512 * self.threads, priority, deadline)
+
+    def _stream(
+        self, sources: Iterator[Text], plan: _nibu.Plan, ahead: int, priority: int, deadline: float | None
+    ) -> Iterator[Result]:
         waiting: deque[tuple[_nibu.Pending, Text]] = deque()
 
         def next_result() -> Result:
             pending, source = waiting.popleft()
-            return Result(pending.result(), source, self._model)
+            return Result(pending.result(), source)
 
         try:
-            for source in sources:
-                waiting.append((self._engine.submit(source, plan, priority=priority, timeout=timeout), source))
+            for index, source in enumerate(sources):
+                _check_text(f"sources[{index}]", source)
+                waiting.append((self._engine.submit(source, plan, priority=priority, deadline=deadline), source))
                 if len(waiting) > ahead:
                     yield next_result()
             while waiting:
@@ -210,7 +253,7 @@ class Translator:
         /,
         *,
         priority: int = 0,
-        timeout: float | None = None,
+        deadline: float | None = None,
         **options: Unpack[Options],
     ) -> Result: ...
 
@@ -222,10 +265,11 @@ class Translator:
         /,
         *,
         priority: int = 0,
-        timeout: float | None = None,
+        deadline: float | None = None,
         **options: Unpack[Options],
     ) -> list[Result]: ...
 
+    @with_options("text")
     def score(
         self,
         source: Text | Texts,
@@ -233,7 +277,7 @@ class Translator:
         /,
         *,
         priority: int = 0,
-        timeout: float | None = None,
+        deadline: float | None = None,
         **options: Any,
     ) -> Result | list[Result]:
         """Scores a given translation of a line, or those of a list of lines.
@@ -245,8 +289,9 @@ class Translator:
             raise TypeError("source and target must both be texts, or both be lists of texts")
         sources = _texts("source", source)
         targets = _texts("target", target)
-        found = self._engine.run(sources, self._plan(options), targets=targets, priority=priority, timeout=timeout)
-        results = [Result(result, text, self._model) for result, text in zip(found, sources)]
+        _check_request(priority, deadline)
+        found = self._engine.run(sources, self._plan(options), targets=targets, priority=priority, deadline=deadline)
+        results = [Result(result, text) for result, text in zip(found, sources)]
         return results[0] if is_one else results
 
     def cancel_all(self) -> None:
@@ -274,10 +319,34 @@ class Translator:
         return self._engine.prepare(self._model, {**self._defaults, **sorted_options["text"]})
 
 
+def _load(model: str | PathLike[str], options: Mapping[str, Any], download: bool) -> _nibu.Model:
+    """Loads a model, which is fetched first if it is not there and `download` allows it."""
+    try:
+        return _nibu.Model(model, **options)
+    except FileNotFoundError:
+        if not download or not isinstance(model, str):
+            raise
+    return _nibu.Model(fetch(model), **options)
+
+
 def _texts(name: str, source: Text | Texts) -> list[Text]:
-    """Returns a text, or the texts of a list, as a list."""
+    """Returns a text, or the texts of a list or of anything else that can be iterated over, as a list."""
     if isinstance(source, (str, bytes)):
         return [source]
-    if not isinstance(source, (list, tuple)):
+    if isinstance(source, (Mapping, Set)):
+        raise TypeError(f"{name} must have an order, and {type(source).__name__} is no list; give list(...)")
+    if not isinstance(source, Iterable):
         raise TypeError(f"{name} must be str or bytes, or a list of them, not {type(source).__name__}")
     return list(source)
+
+
+def _check_text(name: str, text: object) -> None:
+    if not isinstance(text, (str, bytes)):
+        raise TypeError(f"{name} must be str or bytes, not {type(text).__name__}")
+
+
+def _check_request(priority: object, deadline: object) -> None:
+    if not isinstance(priority, int):
+        raise TypeError(f"priority must be an int, not {type(priority).__name__}")
+    if deadline is not None and not isinstance(deadline, (int, float)):
+        raise TypeError(f"deadline must be a number of seconds or None, not {type(deadline).__name__}")

@@ -14,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "engine/plan.h"
 #include "tokenizer/unicode/characters.h"
 #include "tokenizer/unicode/typesetting.h"
@@ -86,10 +87,8 @@ std::string Text(const LinePlan& plan, const LinePart& part, const SaidNumbers& 
 void Align(const Options& options, const std::vector<std::string>& source, AttentionRows attention,
            nibu::Hypothesis* joined) {
   if (options.alignment == AlignmentKind::kNone) return;
-  joined->source_length = source.size();
   if (options.alignment_level == AlignmentLevel::kWords) {
     const std::vector<size_t> source_words = WordsOf(source);
-    joined->source_length = source_words.empty() ? 0 : source_words.back() + 1;
     const std::vector<size_t> target_words = WordsOf(joined->tokens);
     joined->alignment = AlignWords(joined->alignment, source_words, target_words);
     if (options.alignment == AlignmentKind::kSoft) {
@@ -168,6 +167,40 @@ nibu::Hypothesis Join(const LinePlan& plan, const LineParts& line, size_t n) {
   if (!line.is_marked) absl::StrReplaceAll({{"\n", " "}}, &joined.text);
   joined.score = HypothesisScore(plan.decoding, joined.log_prob, length) + coverage;
   joined.length = length;
+  return joined;
+}
+
+std::vector<std::string> SourceLabels(const Options& options, const LineParts& line) {
+  std::vector<std::string> labels;
+  if (options.alignment == AlignmentKind::kNone) return labels;
+  std::vector<std::string> pieces;  // of all parts, as WordsOf needs them
+  for (const LinePart& part : line.parts) {
+    const auto own = part.source.own();
+    pieces.insert(pieces.end(), own.begin(), own.end());
+    for (size_t i = 0; i < own.size(); ++i) {
+      const TextSpan span = part.source.spans[part.source.front + i];
+      const auto protected_part = absl::c_find_if(part.marked.annotations, [&](const auto& each) {
+        return each.replaces && each.span.begin < span.end && span.begin < each.span.end;
+      });
+      labels.push_back(protected_part == part.marked.annotations.end()
+                           ? own[i]
+                           : std::string(absl::StripAsciiWhitespace(protected_part->before)));
+    }
+  }
+  if (options.alignment_level == AlignmentLevel::kPieces) return labels;
+  const std::vector<size_t> words = WordsOf(pieces);
+  std::vector<std::string> joined(words.empty() ? 0 : words.back() + 1);
+  for (size_t i = 0; i < words.size(); ++i) {
+    std::string& word = joined[words[i]];
+    if (labels[i] != pieces[i]) {
+      if (!absl::EndsWith(word, labels[i])) word += labels[i];  // once, whatever stands for it
+      continue;
+    }
+    absl::string_view piece = labels[i];
+    absl::ConsumePrefix(&piece, kWordMark);
+    absl::ConsumeSuffix(&piece, "@@");
+    absl::StrAppend(&word, piece);
+  }
   return joined;
 }
 

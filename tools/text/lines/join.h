@@ -51,6 +51,11 @@ struct LineParts {
 // Returns the line's translation from the n-th hypothesis of each part. Every part has one.
 nibu::Hypothesis Join(const LinePlan& plan, const LineParts& line, size_t n);
 
+// Returns what Result::source_labels has for a line: its pieces or words without language tokens,
+// as the options ask for alignments. Pieces of the word that stands for a protected part have that
+// part as their label. Empty without an alignment.
+std::vector<std::string> SourceLabels(const Options& options, const LineParts& line);
+
 // Cross-attention: row t has the weights of target token t over the source pieces.
 using AttentionRows = std::vector<std::vector<float>>;  // [target][source]
 

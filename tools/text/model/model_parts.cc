@@ -110,6 +110,15 @@ absl::Status ApplyOverrides(const ModelOptions& options, OpenedModel* model) {
   } else if (!options.shortlist.empty()) {
     NIBU_RETURN_IF_ERROR(WithOption("shortlist", ReadGivenShortlist(options.shortlist, model)));
   }
+  if (options.languages_as_tokens && !model->vocabulary.languages.languages.empty()) {
+    if (!model->vocabulary.languages.target_follows_start) {
+      return absl::UnimplementedError(absl::StrCat(
+          model->config_file, ": targets whose first token has to be given are not supported"));
+    }
+    model->vocabulary.languages = {};
+    model->config.source_suffix.clear();
+    model->config.suppressed.clear();
+  }
   NIBU_ASSIGN_OR_RETURN(const LayerAttention attention, LayerAttentionOf(options));
   return ReplaceLayerAttention(attention, model);
 }

@@ -45,7 +45,8 @@ absl::StatusOr<std::vector<std::string>> FindModels(const std::string& path,
 absl::StatusOr<LayerAttention> LayerAttentionOf(const ModelOptions& options);
 
 // Replaces the model's SentencePiece models, shortlist and attention by those that the options
-// name. Errors name the file, or the option (InvalidArgument).
+// name, and makes its languages tokens like others if they say so. Errors name the file, or the
+// option (InvalidArgument).
 absl::Status ApplyOverrides(const ModelOptions& options, OpenedModel* model);
 
 // Completes an opened model by ApplyOverrides and loads it, and with it its draft model and the

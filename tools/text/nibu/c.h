@@ -5,27 +5,24 @@
 
      int main(void) {
        const char* texts[] = {"Hello world!", "How are you?"};
-       nibu_model* model = NULL;
        nibu_translator* translator = NULL;
-       nibu_plan* plan = NULL;
        nibu_result* result = NULL;
        nibu_error* error = NULL;
        size_t i;
-       if (nibu_model_load("models/en-de", NULL, &model, &error) == NIBU_OK &&
-           nibu_translator_new(NULL, &translator, &error) == NIBU_OK &&
-           nibu_plan_new(translator, model, NULL, &plan, &error) == NIBU_OK &&
-           nibu_translate(translator, plan, texts, NULL, 2, NULL, &result, &error) == NIBU_OK) {
+       if (nibu_open("models/en-de", NULL, &translator, &error) == NIBU_OK &&
+           nibu_translate(translator, NULL, texts, NULL, 2, NULL, &result, &error) == NIBU_OK) {
          for (i = 0; i < 2; ++i) puts(nibu_result_text(result, i, 0, NULL));
        } else {
          puts(nibu_error_message(error));
        }
        nibu_error_free(error);
        nibu_result_free(result);
-       nibu_plan_free(plan);
        nibu_translator_free(translator);
-       nibu_model_free(model);
        return 0;
      }
+
+   Who has several models or kinds of requests makes each part once: nibu_model_load,
+   nibu_translator_new, and nibu_plan_new for each kind of request.
 
    These rules hold for every function, unless its comment says otherwise.
 
@@ -206,8 +203,13 @@ NIBU_EXPORT nibu_status nibu_model_detokenize(const nibu_model* model, const cha
 /* Owns the threads that translate, with any number of models. Thread-safe. */
 typedef struct nibu_translator nibu_translator;
 
-/* Makes a translator. Of `options`, which may be NULL, it obeys threads, batch_size, batch_type and
-   queue_size. NIBU_INVALID_ARGUMENT: an option makes no sense. */
+/* Loads a model, as nibu_model_load does, and makes a translator for it. All `options` hold, which
+   may be NULL. Its requests need no plan: NULL stands for the model and these options. The errors
+   are those of nibu_model_load, nibu_translator_new and nibu_plan_new. */
+NIBU_EXPORT nibu_status nibu_open(const char* path, const nibu_options* options,
+                                  nibu_translator** translator, nibu_error** error);
+/* Makes a translator without a model. Of `options`, which may be NULL, it obeys threads,
+   batch_size, batch_type and queue_size. NIBU_INVALID_ARGUMENT: an option makes no sense. */
 NIBU_EXPORT nibu_status nibu_translator_new(const nibu_options* options,
                                             nibu_translator** translator, nibu_error** error);
 /* Finishes every request that was submitted, and then ends the threads. It must not be called
@@ -250,11 +252,11 @@ NIBU_EXPORT void nibu_request_free(nibu_request* request);
 NIBU_EXPORT void nibu_request_set_priority(nibu_request* request, int64_t priority);
 /* Sets the seconds after which a request ends with NIBU_DEADLINE_EXCEEDED, counted from the call
    that submits it. Below 0, the default: there is no deadline. */
-NIBU_EXPORT void nibu_request_set_timeout(nibu_request* request, double seconds);
+NIBU_EXPORT void nibu_request_set_deadline(nibu_request* request, double seconds);
 /* Sets the seconds for which nibu_submit may wait for room in the queue, 0 by default; below 0: as
    long as it takes. A text of more sentences than the queue has room for needs some. nibu_translate
-   and nibu_score always wait. */
-NIBU_EXPORT void nibu_request_set_patience(nibu_request* request, double seconds);
+   and nibu_score always wait, and callbacks never do. */
+NIBU_EXPORT void nibu_request_set_queue_timeout(nibu_request* request, double seconds);
 /* Sets the number, 0 by default, on which sampling depends. The n-th text of nibu_translate, from
    0, has this number plus n. */
 NIBU_EXPORT void nibu_request_set_key(nibu_request* request, uint64_t key);
@@ -265,18 +267,44 @@ NIBU_EXPORT nibu_status nibu_request_set_target_prefix(nibu_request* request, co
 NIBU_EXPORT nibu_status nibu_request_set_target(nibu_request* request, const char* target,
                                                 size_t length, nibu_error** error);
 
+/* A token that has just been chosen. It lives until the nibu_step_callback returns. */
+typedef struct nibu_step nibu_step;
+/* Takes each token of greedy search or sampling as soon as it is chosen, the prefix and the end
+   token included; tokens of a sentence come in their order. Unless it returns 0, the sentence ends,
+   and its tokens so far become its translation. It is called on the threads that decode, perhaps
+   on several at a time, and the other sentences of a thread wait for it. What holds for a
+   nibu_callback holds for it, too. */
+typedef int (*nibu_step_callback)(void* user, const nibu_step* step);
+/* Sets a function that is told of tokens; NULL, the default: none is. `user` must live until the
+   last request with it has ended. It does not go with a beam, patience, alternatives, a target,
+   on_repetition=retry, two models in a row or a whole text: NIBU_INVALID_ARGUMENT then. */
+NIBU_EXPORT void nibu_request_set_step_callback(nibu_request* request, nibu_step_callback callback,
+                                                void* user);
+/* The characters by which the sentence's translation has grown, for showing it as it comes; ""
+   while a character lacks bytes. And the token itself. */
+NIBU_EXPORT const char* nibu_step_text(const nibu_step* step, size_t* length);
+NIBU_EXPORT const char* nibu_step_token(const nibu_step* step, size_t* length);
+/* The sentence of the line, the sample (0 without sampling), and the token's place in it, from 0.
+ */
+NIBU_EXPORT size_t nibu_step_sentence(const nibu_step* step);
+NIBU_EXPORT size_t nibu_step_hypothesis(const nibu_step* step);
+NIBU_EXPORT size_t nibu_step_position(const nibu_step* step);
+/* The token's log-probability; and 1 if the sentence ends with it, else 0. */
+NIBU_EXPORT float nibu_step_log_prob(const nibu_step* step);
+NIBU_EXPORT int nibu_step_is_last(const nibu_step* step);
+
 /* The answer to requests: the translations of one or more texts. Immutable. */
 typedef struct nibu_result nibu_result;
 
 /* Translates texts and waits for all of them. A text with line feeds, or whose plan has the option
    text=paragraphs or text=document, is cut into units, which are translated one by one and
    joined; any other text is a line. Texts of all threads are decoded together, so one call with
-   many texts is fastest. `lengths` may be NULL: each text ends at its NUL. `request` may be NULL.
-   It must not be called within a callback. An error is that of the first text that failed:
+   many texts is fastest. `lengths` may be NULL: each text ends at its NUL. `request` may be NULL,
+   and so may `plan` for a translator of nibu_open. An error is that of the first text that failed:
    NIBU_INVALID_ARGUMENT: a text and an option do not go together; NIBU_OUT_OF_RANGE: a text is too
    long, and the options refuse it; NIBU_DEADLINE_EXCEEDED; NIBU_CANCELLED;
-   NIBU_RESOURCE_EXHAUSTED; NIBU_FAILED_PRECONDITION: the plan is another translator's, or the
-   process was forked. */
+   NIBU_RESOURCE_EXHAUSTED; NIBU_FAILED_PRECONDITION: the plan is another translator's, the process
+   was forked, or this is within a callback, which would wait for itself. */
 NIBU_EXPORT nibu_status nibu_translate(nibu_translator* translator, const nibu_plan* plan,
                                        const char* const* texts, const size_t* lengths,
                                        size_t count, const nibu_request* request,
@@ -292,8 +320,8 @@ NIBU_EXPORT nibu_status nibu_score(nibu_translator* translator, const nibu_plan*
 /* Takes the answer to a request, once. NIBU_OK: `result` is the callee's, who frees it, and `error`
    is NULL; otherwise `result` is NULL, and `error` is the callee's. It is called on a thread of the
    translator's, or within nibu_submit. Other answers wait behind it, so it must not block for
-   long. It may call everything but nibu_translate, nibu_score and nibu_translator_free, and
-   nibu_submit without patience. It must not throw or longjmp. */
+   long. It may call everything but nibu_translate and nibu_score, which are refused, and
+   nibu_translator_free; nibu_submit does not wait there. It must not throw or longjmp. */
 typedef void (*nibu_callback)(void* user, nibu_status status, nibu_result* result,
                               nibu_error* error);
 /* Frees what a user pointer points to. */
@@ -305,9 +333,9 @@ typedef struct nibu_ticket nibu_ticket;
 /* Submits a text, which nibu_translate would translate in the same way, and does not wait for its
    translation. NIBU_OK: `callback` is called exactly once, perhaps before this function returns;
    otherwise it never is, and the errors are those of nibu_translate and NIBU_RESOURCE_EXHAUSTED:
-   the queue had no room within the request's patience. `destroy_user`, if it is not NULL, is called
-   with `user` exactly once in every case: behind the callback, or before this function returns an
-   error. `ticket` may be NULL. */
+   the queue had no room within the request's queue_timeout. `destroy_user`, if it is not NULL, is
+   called with `user` exactly once in every case: behind the callback, or before this function
+   returns an error. `ticket` may be NULL. */
 NIBU_EXPORT nibu_status nibu_submit(nibu_translator* translator, const nibu_plan* plan,
                                     const char* text, size_t length, const nibu_request* request,
                                     nibu_callback callback, void* user, nibu_destroy destroy_user,
@@ -379,6 +407,10 @@ NIBU_EXPORT const size_t* nibu_result_alignment(const nibu_result* result, size_
    alignment=soft. NULL: there is none, or no such target. */
 NIBU_EXPORT const float* nibu_result_attention(const nibu_result* result, size_t text,
                                                size_t hypothesis, size_t target, size_t* count);
+/* The token or word of the source with this number, from 0, that the alignment and the attention
+   count. NULL: there is none. */
+NIBU_EXPORT const char* nibu_result_source_label(const nibu_result* result, size_t text,
+                                                 size_t source);
 /* The reasons to look at the translation, with commas between them; "" if there are none: short,
    long, repetition, unfinished, truncated, numbers, protected. */
 NIBU_EXPORT const char* nibu_result_warnings(const nibu_result* result, size_t text,

@@ -20,7 +20,7 @@ class LanguageDetector;
 
 // A language that a text may be in.
 struct DetectedLanguage {
-  std::string code;
+  std::string code = {};
   // The probability, 0 to 1, that the text is in this language. It is low for a few letters, for a
   // text of several languages, and for one in a language that the detector does not know.
   float confidence = 0;

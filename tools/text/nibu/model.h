@@ -24,26 +24,26 @@ class TextCoder;
 // defaults and the facts about targets are those of the second model, and all others those of the
 // first.
 struct ModelInfo {
-  std::string path;                   // The directory or file.
-  std::vector<std::string> ensemble;  // The paths of the other models of an ensemble.
-  std::string pivot;                  // The path of the second of two models in a row; else empty.
-  std::string format;                 // "Hugging Face MarianMT", "Marian", "CTranslate2", ...
+  std::string path = {};                   // The directory or file.
+  std::vector<std::string> ensemble = {};  // The paths of the other models of an ensemble.
+  std::string pivot = {};   // The path of the second of two models in a row; else empty.
+  std::string format = {};  // "Hugging Face MarianMT", "Marian", "CTranslate2", ...
 
   // These have the words of the model's files, or are empty if the files say nothing.
-  std::string license;
-  std::string languages;
-  std::string source_language;  // "en", "eng_Latn"
-  std::string target_language;
+  std::string license = {};
+  std::string languages = {};
+  std::string source_language = {};  // "en", "eng_Latn"
+  std::string target_language = {};
 
   // The codes that Options::src_lang and Options::tgt_lang choose from, sorted. They are empty if
   // the model does not have to be told its languages.
-  std::vector<std::string> source_languages;
-  std::vector<std::string> target_languages;
+  std::vector<std::string> source_languages = {};
+  std::vector<std::string> target_languages = {};
   // The languages that hold if src_lang or tgt_lang is not given; empty: they have to be given.
-  std::string default_source_language;
-  std::string default_target_language;
+  std::string default_source_language = {};
+  std::string default_target_language = {};
   // Tokens that choose the target language if they stand in front of a line: ">>deu<<", "<2de>".
-  std::vector<std::string> language_tokens;
+  std::vector<std::string> language_tokens = {};
 
   ComputeType compute_type = ComputeType::kFloat32;  // The one in effect, never kAuto.
   size_t weight_bytes = 0;  // Memory of the weights, those of an ensemble and a draft included.
@@ -53,10 +53,10 @@ struct ModelInfo {
   bool has_shortlist = false;
 
   // The model's own defaults, for options without a value; the others have no value here either.
-  Options defaults;
+  Options defaults = {};
   // Notes for the user about the model's files, one sentence each: weights that had to be packed
   // again, an ensemble's shortlist that is not used.
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = {};
 };
 
 // Calls visit(name, value) with each fact in its order here, except for `defaults`. Of a value of
@@ -153,6 +153,21 @@ class NIBU_EXPORT Model {
   const Parts parts_;
   const Parts pivot_;  // The second of two models in a row, or null.
 };
+
+// How installed models translate between two languages.
+struct ModelChoice {
+  std::string path = {};      // For Model::Load.
+  std::string pivot = {};     // For ModelOptions: the second of two models in a row, or empty.
+  std::string src_lang = {};  // For Options; empty for models that do not have to be told.
+  std::string tgt_lang = {};
+};
+
+// Chooses among the models that tools/get_model.sh has fetched, and the bundled one: a model that
+// translates between the two languages, or else two with English or any other language between
+// them. Languages are codes in any common form. InvalidArgument: one of them is no language;
+// NotFound: there is no such model, or no two.
+NIBU_EXPORT absl::StatusOr<ModelChoice> ChooseModel(absl::string_view source,
+                                                    absl::string_view target);
 
 }  // namespace nibu
 

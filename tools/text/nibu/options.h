@@ -54,26 +54,29 @@ enum class TextKind : uint8_t {
 
 // A phrase of the source, and a phrase that is to stand for it in the translation.
 struct GlossaryEntry {
-  std::string source;
-  std::string target;
+  std::string source = {};
+  std::string target = {};
 };
 
 // Options for loading a model. An empty path stands for the model's own file, if it has one.
 struct ModelOptions {
   ComputeType compute_type = ComputeType::kAuto;
-  std::string sentencepiece;  // "SOURCE.spm[,TARGET.spm]", for a model without them.
-  std::string shortlist;      // A lexical shortlist; "none" turns the model's own off.
+  std::string sentencepiece = {};  // "SOURCE.spm[,TARGET.spm]", for a model without them.
+  std::string shortlist = {};      // A lexical shortlist; "none" turns the model's own off.
   // A second model, which translates what comes out of the first: see Model::Pivot.
-  std::string pivot;
+  std::string pivot = {};
   // A smaller model of the same vocabularies whose guesses speed up greedy search of few sentences.
-  std::string draft_model;
+  std::string draft_model = {};
   // Mechanisms that replace full attention in the encoder, as in "window:64": one for all layers,
   // or one for each with semicolons between them.
-  std::string encoder_attention;
+  std::string encoder_attention = {};
   // The same for the decoder's attention to the source, as in "local_m:16".
-  std::string cross_attention;
+  std::string cross_attention = {};
   // The weights of an ensemble's models, in order; empty: equal ones.
-  std::vector<float> ensemble_weights;
+  std::vector<float> ensemble_weights = {};
+  // Not in the table. True: the languages and the end of sentence of a multilingual model are tokens
+  // like others, which tokenized sources and prefixes have to have, as CTranslate2 has it.
+  bool languages_as_tokens = false;
 };
 
 // Options for the use of the machine by a Translator. None of them changes a translation.
@@ -91,43 +94,44 @@ struct SpeedOptions {
 struct Options {
   // Languages, in any common form (en, eng, en-US, eng_Latn), for models that have to be told. A
   // src_lang of "auto" detects the language of each text: see Result::source_language.
-  std::string src_lang;
-  std::string tgt_lang;
+  std::string src_lang = {};
+  std::string tgt_lang = {};
 
   // The text.
   TextKind text = TextKind::kLines;
   Markup markup = Markup::kNone;
   int wrap = 0;  // With TextKind::kParagraphs: columns after which lines are wrapped; 0: none are.
-  bool tokenized = false;       // Source and translation are pieces separated by single spaces.
-  bool split_sentences = true;  // The sentences of a line are translated one by one.
-  std::string split_language;   // The language of the sentence splitter; empty: the source's.
+  bool tokenized = false;           // Source and translation are pieces separated by single spaces.
+  bool split_sentences = true;      // The sentences of a line are translated one by one.
+  std::string split_language = {};  // The language of the sentence splitter; empty: the source's.
   // Kinds of parts that come out as they went in: "all", "none", or a list of urls, emails, paths,
   // placeholders, emoji and unknown.
   std::string protect = "all";
-  std::string protect_pattern;          // An RE2 expression whose matches are protected, too.
-  std::vector<GlossaryEntry> glossary;  // Not in the table; needs a beam.
+  std::string protect_pattern = {};          // An RE2 expression whose matches are protected, too.
+  std::vector<GlossaryEntry> glossary = {};  // Not in the table; needs a beam.
 
   // Lengths, in tokens without the end of sentence.
   int min_decoding_length = 1;
-  std::optional<int> max_decoding_length;  // kDefaultMaxDecodingLength
+  std::optional<int> max_decoding_length = {};  // kDefaultMaxDecodingLength
   int max_input_length = 1024;
   LongInput long_input = LongInput::kSplit;
 
   // The search. S is the sum of the log-probabilities of a hypothesis, L its length:
   //   score = (S - word_penalty * L) / L^length_penalty + coverage_penalty * coverage
-  std::optional<int> beam_size;  // kDefaultBeamSize; 1 is greedy search.
+  std::optional<int> beam_size = {};  // kDefaultBeamSize; 1 is greedy search.
   float patience = 1;
   int num_hypotheses = 1;
   SearchCompat search_compat = SearchCompat::kNibu;
-  std::optional<float> length_penalty;  // 1
-  std::optional<float> word_penalty;    // 0
+  std::optional<float> length_penalty = {};  // 1
+  std::optional<float> word_penalty = {};    // 0
   float coverage_penalty = 0;
   float repetition_penalty = 1;
-  std::optional<int> no_repeat_ngram_size;  // 0
+  std::optional<int> no_repeat_ngram_size = {};  // 0
   bool disable_unk = false;
   OnRepetition on_repetition = OnRepetition::kKeep;
-  std::vector<std::string> suppress_sequences;  // Each is a sequence of tokens separated by blanks.
-  std::vector<std::string> end_token;           // Empty: the model's end of sentence.
+  std::vector<std::string> suppress_sequences =
+      {};                                   // Each is a sequence of tokens separated by blanks.
+  std::vector<std::string> end_token = {};  // Empty: the model's end of sentence.
   float prefix_bias_beta = 0;
   bool return_alternatives = false;
   float min_alternative_expansion_prob = 0;
@@ -140,9 +144,9 @@ struct Options {
   bool replace_unknowns = false;
   AlignmentKind alignment = AlignmentKind::kNone;
   AlignmentLevel alignment_level = AlignmentLevel::kPieces;
-  std::optional<int> alignment_layer;  // From 0; negative: from the last one on.
-  std::optional<int> alignment_heads;  // 0: the mean of all heads.
-  bool return_scores = true;           // Not in the table. False spares greedy search some work.
+  std::optional<int> alignment_layer = {};  // From 0; negative: from the last one on.
+  std::optional<int> alignment_heads = {};  // 0: the mean of all heads.
+  bool return_scores = true;  // Not in the table. False spares greedy search some work.
 };
 
 // A row of the table.

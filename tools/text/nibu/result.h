@@ -39,29 +39,30 @@ NIBU_EXPORT std::vector<std::string> WarningNames(const Warnings& warnings);
 
 // A translation of a line.
 struct Hypothesis {
-  std::string text;                 // Without line breaks, unless the source's markup has them.
-  std::vector<std::string> tokens;  // All sentences'; their ends only with a scored target.
-  std::vector<float> token_scores;  // The log-probability of each of the tokens.
-  float log_prob = 0;               // Their sum, the ends of sentences included.
-  float score = 0;                  // See Options: log_prob / L^length_penalty and penalties.
-  size_t length = 0;                // This L: the number of tokens, ends of sentences included.
-  bool finished = true;             // False: it, or a sentence of it, was cut at a length limit.
+  std::string text = {};  // Without line breaks, unless the source's markup has them.
+  std::vector<std::string> tokens = {};  // All sentences'; their ends only with a scored target.
+  std::vector<float> token_scores = {};  // The log-probability of each of the tokens.
+  float log_prob = 0;                    // Their sum, the ends of sentences included.
+  float score = 0;                       // See Options: log_prob / L^length_penalty and penalties.
+  size_t length = 0;     // This L: the number of tokens, ends of sentences included.
+  bool finished = true;  // False: it, or a sentence of it, was cut at a length limit.
   // The token that ended it, or its last sentence. It is empty if a length limit did, or if it is a
   // scored target.
-  std::string end_token;
+  std::string end_token = {};
   bool repetition = false;  // It, or a sentence of it, repeats itself.
-  Warnings warnings;
+  Warnings warnings = {};
   // Pairs of (source, target) tokens or words, ordered by the target, from 0; and the attention,
   // [target][source]. Language tokens of the source are not counted.
-  std::vector<std::pair<size_t, size_t>> alignment;
-  std::vector<std::vector<float>> attention;
-  size_t source_length = 0;  // With an alignment, the source tokens or words that it counts.
+  std::vector<std::pair<size_t, size_t>> alignment = {};
+  std::vector<std::vector<float>> attention = {};
+
+  bool operator==(const Hypothesis&) const = default;
 };
 
 // The translations of a line.
 struct Result {
   // Best first. A blank line has one empty hypothesis with score 0.
-  std::vector<Hypothesis> hypotheses;
+  std::vector<Hypothesis> hypotheses = {};
   int source_tokens = 0;
   int target_tokens = 0;  // Tokens of the best hypothesis, without the ends of sentences.
   bool too_long = false;  // A sentence has more than max_input_length tokens.
@@ -70,7 +71,12 @@ struct Result {
   // With a src_lang of "auto", the language that was translated from, as the model spells it: the
   // detected one or, if that is not sure, the model's default. Empty for a line without letters.
   std::string source_language = {};
+  // With an alignment, the tokens or words of the source that it counts, from 0: what the model has
+  // read, with protected parts in place of the words that stand for them.
+  std::vector<std::string> source_labels = {};
   bool ends_open = false;  // The text ends within markup: see TextReader::is_open.
+
+  bool operator==(const Result&) const = default;
 };
 
 // Returns the result as a JSON object on one line, without a line feed:

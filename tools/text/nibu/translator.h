@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,6 +50,11 @@ struct Step {
   size_t hypothesis = 0;  // The number of the sample, from 0; 0 without sampling.
   size_t position = 0;    // The token's place in the sentence's hypothesis, from 0.
   std::string token = {};
+  // The characters by which the sentence's translation has grown, for showing it as it comes: what
+  // the tokens so far say, without what the steps before have said. Empty while a character lacks
+  // bytes. Tags are not in it, and in place of a protected part, it has the word that stands for
+  // it.
+  std::string text = {};
   int id = 0;            // The token's id in the target vocabulary.
   float log_prob = 0;    // 0 for tokens of a prefix; without return_scores, the logit.
   bool is_last = false;  // The hypothesis ends with it: it is its end token, or at a length limit.
@@ -87,11 +93,12 @@ struct Request {
 // DeadlineExceeded, ResourceExhausted (not enough memory for this request) or Internal. It is
 // called on a thread of the translator that decodes nothing, or within Submit if nothing has to be
 // decoded. Other results wait for it, so it must not block for long; exceptions from it are
-// dropped. It may call Submit (without patience), Prepare and Cancel, and must not destroy the
-// Translator.
+// dropped. It may call Submit, which does not wait there, Prepare and Cancel. Translate and Score
+// would wait for themselves, and are refused with FailedPrecondition. It must not destroy the
+// Translator, nor wait for a future. The same holds for on_step.
 using Done = std::function<void(uint64_t key, absl::StatusOr<Result> result)>;
 
-// A patience for Translator::Submit, which then waits as long as it takes.
+// A queue_timeout for Translator::Submit, which then waits as long as it takes.
 inline constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
 
 // A request that was submitted, for Translator::Cancel. It may be copied and kept for any time,
@@ -154,18 +161,24 @@ class NIBU_EXPORT Translator {
   //     detected;
   //   OutOfRange: a sentence has too many tokens, with LongInput::kError or a target;
   //   ResourceExhausted: there is not enough memory, the attention of all tokens of a whole text to
-  //     all of the source takes too much of it, or the queue has been full for `patience`, which
-  //     holds for each unit, and has to be above 0 for a unit of more sentences than the queue has
-  //     room for;
+  //     all of the source takes too much of it, or the queue has been full for `queue_timeout`,
+  //     which holds for each unit, and has to be above 0 for a unit of more sentences than the
+  //     queue has room for; within a Done or on_step it counts as 0;
   //   FailedPrecondition: the plan is another translator's, or the destructor has begun.
-  absl::StatusOr<Ticket> Submit(absl::string_view text, std::shared_ptr<const Plan> plan,
-                                Request request, Done done,
-                                std::chrono::nanoseconds patience = std::chrono::nanoseconds(0));
+  absl::StatusOr<Ticket> Submit(
+      absl::string_view text, std::shared_ptr<const Plan> plan, Request request, Done done,
+      std::chrono::nanoseconds queue_timeout = std::chrono::nanoseconds(0));
 
   // Does the same with a unit of a text, whatever the plan says about texts and markup.
-  absl::StatusOr<Ticket> Submit(const TextUnit& unit, std::shared_ptr<const Plan> plan,
-                                Request request, Done done,
-                                std::chrono::nanoseconds patience = std::chrono::nanoseconds(0));
+  absl::StatusOr<Ticket> Submit(
+      const TextUnit& unit, std::shared_ptr<const Plan> plan, Request request, Done done,
+      std::chrono::nanoseconds queue_timeout = std::chrono::nanoseconds(0));
+
+  // Submits a text, waits while the queue is full, and returns the result that is to come, or the
+  // error. Not to be called within a Done.
+  std::future<absl::StatusOr<Result>> SubmitFuture(absl::string_view text,
+                                                   std::shared_ptr<const Plan> plan = nullptr,
+                                                   Request request = {});
 
   // Ends a request with Cancelled, before its next step at the latest. Does nothing once it has
   // ended.
@@ -174,23 +187,27 @@ class NIBU_EXPORT Translator {
   // Ends all requests that have been submitted and have not ended, as Cancel does.
   void CancelAll();
 
-  // Translates a text with the options of Open, and waits for it. Not to be called within a Done.
+  // Translates a text with the options of Open, and waits for it. FailedPrecondition within a Done
+  // or on_step, which would wait for itself.
   absl::StatusOr<std::string> Translate(absl::string_view text);
 
-  // Submits all texts and waits for them; not to be called within a Done. The results are in the
-  // texts' order. Texts that are equal are translated once, except with sampling, and on_step is
-  // told of the first of them. `request` holds for each text, but its key is that of the first one:
-  // the others' follow it. An error is that of
-  // the first text that failed; texts that have not been submitted then are not begun.
+  // Submits all texts and waits for them. The results are in the texts' order. Texts that are equal
+  // are translated once, except with sampling, and on_step is told of the first of them. `plan`:
+  // null stands for the options of Open. `request` holds for each text, but its key is that of the
+  // first one: the others' follow it. An error is that of the first text that failed; texts that
+  // have not been submitted then are not begun. FailedPrecondition within a Done or on_step.
   absl::StatusOr<std::vector<Result>> Translate(const std::vector<std::string>& texts,
-                                                std::shared_ptr<const Plan> plan,
+                                                std::shared_ptr<const Plan> plan = nullptr,
                                                 const Request& request = {});
   // Does the same with a given translation of each line, which is scored (see Request::target).
   // Returns InvalidArgument if there are not equally many of both.
   absl::StatusOr<std::vector<Result>> Score(const std::vector<std::string>& lines,
                                             const std::vector<std::string>& targets,
-                                            std::shared_ptr<const Plan> plan,
+                                            std::shared_ptr<const Plan> plan = nullptr,
                                             const Request& request = {});
+
+  // Returns whether the calling thread is within a Done or on_step of any Translator.
+  static bool InCallback();
 
   // Frees the threads and memory of models that have been unloaded: those whose plans and requests
   // have ended, and which nobody holds any more. Prepare and Submit do so, too, so this is for a
@@ -221,10 +238,10 @@ class NIBU_EXPORT Translator {
   absl::StatusOr<Ticket> SubmitLine(const internal::MarkedLine& line,
                                     std::shared_ptr<const Plan> plan, Request request,
                                     std::string language, Done done,
-                                    std::chrono::nanoseconds patience);
+                                    std::chrono::nanoseconds queue_timeout);
   absl::StatusOr<Ticket> SubmitWhole(absl::string_view text, std::shared_ptr<const Plan> plan,
                                      Request request, std::string language, Done done,
-                                     std::chrono::nanoseconds patience);
+                                     std::chrono::nanoseconds queue_timeout);
   void CancelLines(const std::vector<std::weak_ptr<internal::PendingLine>>& lines);
   absl::StatusOr<std::vector<Result>> SubmitAll(const std::vector<std::string>& texts,
                                                 const std::vector<std::string>* targets,

@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/option_error.h"
+#include "tools/text/options/nearest.h"
 
 namespace nibu::internal {
 namespace {
@@ -88,7 +89,17 @@ bool Holds(absl::Span<const OptionField> fields, absl::string_view condition) {
 absl::Status SetIn(absl::Span<const OptionRow> rows, absl::string_view name,
                    absl::string_view value, void* object) try {
   const OptionRow* const row = FindRow(rows, name);
-  if (row == nullptr) return absl::NotFoundError(absl::StrCat("there is no option ", name));
+  if (row == nullptr) {
+    // C has one object for the options of all tables, so the name may be meant for another of them.
+    std::vector<std::string> known;
+    for (const OptionInfo& info : OptionTable()) known.emplace_back(info.name);
+    const std::string meant = Nearest(name, known);
+    return absl::NotFoundError(absl::StrCat("there is no option ", name,
+                                            meant.empty() ? ""
+                                            : meant == name
+                                                ? " among these; it is set in another struct"
+                                                : absl::StrCat("; did you mean ", meant, "?")));
+  }
   return row->set(row->info, value, object);
 } catch (...) {
   return StatusOfException();

@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/cleanup/cleanup.h"
 #include "absl/numeric/int128.h"
+#include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "engine/core/errors.h"
 #include "engine/core/exception_status.h"
@@ -49,7 +50,10 @@ std::vector<int64_t> PrioritiesOf(const nibu::Request& request, absl::Span<const
 
 }  // namespace
 
-absl::Status PendingLine::Submit(const MarkedLine& line, std::chrono::nanoseconds patience) try {
+thread_local int CallbackScope::depth_ = 0;
+
+absl::Status PendingLine::Submit(const MarkedLine& line,
+                                 std::chrono::nanoseconds queue_timeout) try {
   const std::shared_ptr<const Plan> plan = plan_;  // which goes when the last part ends
   const bool has_pivot = plan->pivot_engine != nullptr;
   ends_open_ = line.ends_open;
@@ -94,7 +98,7 @@ absl::Status PendingLine::Submit(const MarkedLine& line, std::chrono::nanosecond
   };
   const auto queueing = Clock::now();
   const auto rest = [&] {
-    return std::max(patience, std::chrono::nanoseconds(0)) - (Clock::now() - queueing);
+    return std::max(queue_timeout, std::chrono::nanoseconds(0)) - (Clock::now() - queueing);
   };
   for (size_t i = 0; i < requests.size(); ++i) {
     if (has_pivot) {
@@ -150,12 +154,40 @@ absl::StatusOr<Request> PendingLine::MakeRequest(size_t part, int64_t priority) 
   // Two models in a row refuse it. Their requests are kept in this object, and must not own it.
   if (request_.on_step != nullptr && plan_->pivot_engine == nullptr) {
     made.on_step = [self = shared_from_this(), part](const Step& step) {
-      const std::string token = self->plan_->lines->coder.Tokens({step.token})[0];
-      return self->request_.on_step(nibu::Step{part, step.hypothesis, step.position, token,
-                                               step.token, step.log_prob, step.is_last});
+      return self->Tell(part, step);
     };
   }
   return made;
+}
+
+bool PendingLine::Tell(size_t part, const Step& step) {
+  const TextCoder& coder = plan_->lines->coder;
+  nibu::Step told{.sentence = part,
+                  .hypothesis = step.hypothesis,
+                  .position = step.position,
+                  .token = coder.Tokens({step.token})[0],
+                  .id = step.token,
+                  .log_prob = step.log_prob,
+                  .is_last = step.is_last};
+  Told* before = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    before = &told_[{part, step.hypothesis}];  // stays where it is
+  }
+  before->tokens.push_back(step.token);
+  std::vector<std::string> tokens = coder.Tokens(before->tokens);
+  if (told.token == coder.Tokens({plan_->lines->eos})[0]) tokens.pop_back();
+  const std::string text = coder.Text(tokens, nullptr);
+  // A character of several byte tokens is U+FFFD until the last of them has come.
+  absl::string_view whole = text;
+  while (!step.is_last && absl::ConsumeSuffix(&whole, "\uFFFD")) {
+  }
+  if (whole.size() > before->bytes) {
+    told.text = std::string(whole.substr(before->bytes));
+    before->bytes = whole.size();
+  }
+  const CallbackScope here;
+  return request_.on_step(told);
 }
 
 void PendingLine::Take(size_t part, Result result) {
@@ -184,6 +216,7 @@ void PendingLine::Deliver(absl::StatusOr<nibu::Result> result) noexcept {
     const std::lock_guard<std::mutex> lock(mutex_);
     plan.swap(plan_);
   }
+  const CallbackScope here;
   const nibu::Done done = std::exchange(done_, nullptr);
   try {
     done(request_.key, std::move(result));
@@ -211,6 +244,7 @@ absl::StatusOr<nibu::Result> PendingLine::Finish() try {
   result.source_tokens = line_.source_tokens;
   result.too_long = line_.too_long;
   result.scored_whole = line_.scored_whole;
+  result.source_labels = SourceLabels(plan.options, line_);
   size_t count = line_.parts[line_.expanded].hypotheses.size();
   // The result has as many hypotheses as each part has. A part that is given, or has no
   // alternatives of its own, repeats its only one.

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -26,6 +27,19 @@
 
 namespace nibu::internal {
 
+// Lives while a thread is within a function of the caller's: Done or on_step.
+class CallbackScope {
+ public:
+  CallbackScope() { ++depth_; }
+  ~CallbackScope() { --depth_; }
+  CallbackScope(const CallbackScope&) = delete;
+  CallbackScope& operator=(const CallbackScope&) = delete;
+  static bool is_here() { return depth_ > 0; }
+
+ private:
+  static thread_local int depth_;
+};
+
 // A line whose parts are being translated. Once they are submitted, the callbacks of the engines
 // own it, and it holds its plan until `done` has returned. The callbacks of one engine come one at
 // a time. No exception comes out of it.
@@ -41,7 +55,7 @@ class PendingLine : public std::enable_shared_from_this<PendingLine> {
 
   // Queues the line's parts, or the errors of nibu::Translator::Submit. To be called once, within a
   // use of the plan's engines (Engines::Use).
-  absl::Status Submit(const MarkedLine& line, std::chrono::nanoseconds patience);
+  absl::Status Submit(const MarkedLine& line, std::chrono::nanoseconds queue_timeout);
 
   // Ends the request with Cancelled. Does nothing once it has ended, or if the engines are not
   // those of its plan. To be called within a use of the engines.
@@ -61,6 +75,8 @@ class PendingLine : public std::enable_shared_from_this<PendingLine> {
   absl::StatusOr<Request> MakeRequest(size_t part, int64_t priority);
   // Returns a request for the first of two models, and keeps that for the second one.
   Request MakeFirstRequest(Request request);
+  // Tells the caller of a token of a part. Tokens of one hypothesis come one at a time.
+  bool Tell(size_t part, const Step& step);
   // Takes the hypotheses of a part, or the error. The last part delivers the line's result.
   void Take(size_t part, Result result);
   // Takes the first model's translation of a part, and submits it to the second model
@@ -89,6 +105,12 @@ class PendingLine : public std::enable_shared_from_this<PendingLine> {
   absl::Status status_;            // the first error of a part
   std::vector<Ticket> followers_;  // the second model's requests
   bool is_cancelled_ = false;
+  // What on_step has been told of each hypothesis of each part.
+  struct Told {
+    std::vector<int> tokens;
+    size_t bytes = 0;  // of their text
+  };
+  std::map<std::pair<size_t, size_t>, Told> told_;
 };
 
 }  // namespace nibu::internal

@@ -4,6 +4,7 @@
 #include "nibu/translator.h"
 
 #include <cstdint>
+#include <future>
 #include <unordered_map>
 #include <utility>
 
@@ -108,14 +109,14 @@ absl::StatusOr<std::shared_ptr<const Plan>> Translator::PlanFor(absl::string_vie
 
 absl::StatusOr<Ticket> Translator::Submit(absl::string_view text, std::shared_ptr<const Plan> plan,
                                           Request request, Done done,
-                                          std::chrono::nanoseconds patience) try {
+                                          std::chrono::nanoseconds queue_timeout) try {
   std::string language;
   NIBU_ASSIGN_OR_RETURN(plan, PlanFor(text, std::move(plan), &language));
   const Options& options = plan->lines->options;
   if (options.text != TextKind::kLines || absl::StrContains(text, '\n') ||
       (absl::StrContains(request.target_prefix, '\n') && !request.target.has_value())) {
     return SubmitWhole(text, std::move(plan), std::move(request), std::move(language),
-                       std::move(done), patience);
+                       std::move(done), queue_timeout);
   }
   internal::MarkedLine line;
   if (options.markup == Markup::kNone) {
@@ -126,18 +127,18 @@ absl::StatusOr<Ticket> Translator::Submit(absl::string_view text, std::shared_pt
     line.ends_open = reader.is_open();
   }
   return SubmitLine(line, std::move(plan), std::move(request), std::move(language), std::move(done),
-                    patience);
+                    queue_timeout);
 } catch (...) {
   return internal::StatusOfException();
 }
 
 absl::StatusOr<Ticket> Translator::Submit(const TextUnit& unit, std::shared_ptr<const Plan> plan,
                                           Request request, Done done,
-                                          std::chrono::nanoseconds patience) try {
+                                          std::chrono::nanoseconds queue_timeout) try {
   std::string language;
   NIBU_ASSIGN_OR_RETURN(plan, PlanFor(unit.source(), std::move(plan), &language));
   return SubmitLine(unit.parts_->marked, std::move(plan), std::move(request), std::move(language),
-                    std::move(done), patience);
+                    std::move(done), queue_timeout);
 } catch (...) {
   return internal::StatusOfException();
 }
@@ -145,17 +146,32 @@ absl::StatusOr<Ticket> Translator::Submit(const TextUnit& unit, std::shared_ptr<
 absl::StatusOr<Ticket> Translator::SubmitLine(const internal::MarkedLine& line,
                                               std::shared_ptr<const Plan> plan, Request request,
                                               std::string language, Done done,
-                                              std::chrono::nanoseconds patience) {
+                                              std::chrono::nanoseconds queue_timeout) {
   // The ticket comes first, so that nothing fails once the line is queued.
+  if (InCallback()) queue_timeout = std::chrono::nanoseconds(0);
   auto state = std::make_shared<Ticket::State>(Ticket::State{{{}}});
   const auto pending = std::make_shared<internal::PendingLine>(
       std::move(plan), std::move(request), std::move(language), std::move(done));
   state->lines[0] = pending;
-  NIBU_RETURN_IF_ERROR(engines_->Use([&] { return pending->Submit(line, patience); }));
+  NIBU_RETURN_IF_ERROR(engines_->Use([&] { return pending->Submit(line, queue_timeout); }));
   Ticket ticket;
   ticket.state_ = std::move(state);
   return ticket;
 }
+
+std::future<absl::StatusOr<Result>> Translator::SubmitFuture(absl::string_view text,
+                                                             std::shared_ptr<const Plan> plan,
+                                                             Request request) {
+  const auto promise = std::make_shared<std::promise<absl::StatusOr<Result>>>();
+  const auto ticket = Submit(
+      text, std::move(plan), std::move(request),
+      [promise](uint64_t, absl::StatusOr<Result> result) { promise->set_value(std::move(result)); },
+      kForever);
+  if (!ticket.ok()) promise->set_value(ticket.status());
+  return promise->get_future();
+}
+
+bool Translator::InCallback() { return internal::CallbackScope::is_here(); }
 
 void Translator::Cancel(const Ticket& ticket) {
   if (ticket.state_ != nullptr) CancelLines(ticket.state_->lines);
@@ -205,6 +221,10 @@ absl::StatusOr<std::vector<Result>> Translator::SubmitAll(const std::vector<std:
                                                           const std::vector<std::string>* targets,
                                                           const std::shared_ptr<const Plan>& plan,
                                                           const Request& request) {
+  if (InCallback()) {
+    return absl::FailedPreconditionError(
+        "a callback would wait for itself; submit the texts, or wait on another thread");
+  }
   // Also without texts, a plan is refused that cannot be used.
   const Plan* const used = plan == nullptr ? plan_.get() : plan.get();
   if (used == nullptr) return internal::Invalid("a plan is missing; see Prepare");

@@ -54,16 +54,18 @@ const Hypothesis* NthOf(const Result& result, size_t n) {
 }
 
 // Appends a unit's tokens with their scores and alignment to `joined`, whose score is set later.
-// `targets`: the number of tokens, or words if these are aligned, of the units before it.
-void Append(const Hypothesis& unit, bool align_words, size_t* targets, Hypothesis* joined) {
+// `sources`, `targets`: the numbers of tokens, or words if these are aligned, of the units before
+// it; its own are added to `targets`.
+void Append(const Hypothesis& unit, bool align_words, size_t sources, size_t* targets,
+            Hypothesis* joined) {
   for (const auto& [source, target] : unit.alignment) {
-    joined->alignment.emplace_back(joined->source_length + source, *targets + target);
+    joined->alignment.emplace_back(sources + source, *targets + target);
   }
   const std::vector<size_t> words =
       align_words ? internal::WordsOf(unit.tokens) : std::vector<size_t>();
   *targets += !align_words ? unit.tokens.size() : words.empty() ? 0 : words.back() + 1;
   for (std::vector<float> row : unit.attention) {
-    row.insert(row.begin(), joined->source_length, 0.0F);
+    row.insert(row.begin(), sources, 0.0F);
     joined->attention.push_back(std::move(row));
   }
   joined->tokens.insert(joined->tokens.end(), unit.tokens.begin(), unit.tokens.end());
@@ -71,7 +73,6 @@ void Append(const Hypothesis& unit, bool align_words, size_t* targets, Hypothesi
                               unit.token_scores.end());
   joined->log_prob += unit.log_prob;
   joined->length += unit.length;
-  joined->source_length += unit.source_length;
   joined->finished = joined->finished && unit.finished;
   joined->end_token = unit.end_token;
   joined->repetition = joined->repetition || unit.repetition;
@@ -108,6 +109,7 @@ Hypothesis JoinNth(const WholeText& text, const std::vector<Result>& results,
                    const internal::LinePlan& plan, size_t n) {
   const bool align_words = plan.options.alignment_level == AlignmentLevel::kWords;
   Hypothesis joined;
+  size_t sources = 0;
   size_t targets = 0;
   float rest = 0;        // the sum of the coverage penalties
   size_t scored = 0;     // number of units with tokens
@@ -119,13 +121,14 @@ Hypothesis JoinNth(const WholeText& text, const std::vector<Result>& results,
     const bool is_last = i + 1 == text.units.size();
     if (unit.ends_line() && (!is_last || text.ends_line)) joined.text += '\n';
     if (nth == nullptr) continue;
-    Append(*nth, align_words, &targets, &joined);
+    Append(*nth, align_words, sources, &targets, &joined);
+    sources += results[i].source_labels.size();
     if (nth->length == 0) continue;
     ++scored;
     only_score = nth->score;
     rest += nth->score - internal::HypothesisScore(plan.decoding, nth->log_prob, nth->length);
   }
-  for (std::vector<float>& row : joined.attention) row.resize(joined.source_length);
+  for (std::vector<float>& row : joined.attention) row.resize(sources);
   if (plan.decoding.coverage_penalty == 0) rest = 0;
   joined.score =
       scored == 1 ? only_score
@@ -138,16 +141,16 @@ Hypothesis JoinNth(const WholeText& text, const std::vector<Result>& results,
 absl::StatusOr<Result> JoinUnits(const WholeText& text, std::vector<Result> results,
                                  const internal::LinePlan& plan) try {
   Result joined;
-  size_t sources = 0;  // columns and rows of the attention matrix
-  size_t targets = 0;
+  size_t targets = 0;  // rows of the attention matrix
   for (size_t i = 0; i < text.units.size(); ++i) {
     if (text.same[i] != i) results[i] = results[text.same[i]];
     joined.source_tokens += results[i].source_tokens;
     joined.too_long |= results[i].too_long;
+    absl::c_copy(results[i].source_labels, std::back_inserter(joined.source_labels));
     if (results[i].hypotheses.empty()) continue;
-    sources += results[i].hypotheses[0].source_length;
     targets += results[i].hypotheses[0].attention.size();
   }
+  const size_t sources = joined.source_labels.size();
   if (targets > 0 && sources > kMostWeights / targets) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the attention of ", targets, " tokens to ", sources,
@@ -175,7 +178,7 @@ absl::StatusOr<Result> JoinUnits(const WholeText& text, std::vector<Result> resu
 absl::StatusOr<Ticket> Translator::SubmitWhole(absl::string_view text,
                                                std::shared_ptr<const Plan> plan, Request request,
                                                std::string language, Done done,
-                                               std::chrono::nanoseconds patience) {
+                                               std::chrono::nanoseconds queue_timeout) {
   // A text without units is refused like others.
   NIBU_RETURN_IF_ERROR(engines_->Use([] { return absl::OkStatus(); }));
   const Options& options = plan->lines->options;
@@ -194,6 +197,7 @@ absl::StatusOr<Ticket> Translator::SubmitWhole(absl::string_view text,
   // nothing is delivered.
   const auto all = std::make_shared<internal::Gather<Result>>(
       count + 1, [whole, plan, key = request.key, done = std::move(done)](auto results) {
+        const internal::CallbackScope here;
         try {
           done(key, results.ok() ? JoinUnits(*whole, *std::move(results), *plan->lines)
                                  : absl::StatusOr<Result>(results.status()));
@@ -214,7 +218,7 @@ absl::StatusOr<Ticket> Translator::SubmitWhole(absl::string_view text,
         SubmitLine(
             whole->units[i].parts_->marked, plan, std::move(of_unit), "",
             [all, i](uint64_t, absl::StatusOr<Result> result) { all->Add(i, std::move(result)); },
-            patience));
+            queue_timeout));
     state->lines.push_back(unit.state_->lines[0]);
   }
   std::move(cancel).Cancel();

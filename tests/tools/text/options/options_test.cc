@@ -78,6 +78,20 @@ TEST(OptionsTest, LoadAndCreateRefuseUnknownValues) {
   EXPECT_EQ(OptionOfError(Translator::Create(speed).status()), "batch_type");
 }
 
+TEST(OptionsTest, MisspelledNames) {
+  Options options;
+  const auto refusal = [&](const char* name) {
+    const absl::Status status = SetOption(name, "2", &options);
+    EXPECT_TRUE(absl::IsNotFound(status)) << status;
+    return std::string(status.message());
+  };
+  EXPECT_EQ(refusal("beam_sise"), "there is no option beam_sise; did you mean beam_size?");
+  EXPECT_EQ(refusal("thread"), "there is no option thread; did you mean threads?");
+  EXPECT_EQ(refusal("threads"),
+            "there is no option threads among these; it is set in another struct");
+  EXPECT_EQ(refusal("zzz"), "there is no option zzz");
+}
+
 TEST(OptionsTest, ErrorsOfFilesHaveTheirOption) {
   const auto load = [](const std::function<void(ModelOptions*)>& change) {
     ModelOptions options;

@@ -166,7 +166,7 @@ TEST_F(JoinUnitsTest, TooMuchAttention) {
   for (Result& result : results) {
     Hypothesis& hypothesis = result.hypotheses.emplace_back();
     hypothesis.attention.resize(10000);
-    hypothesis.source_length = 10000;
+    result.source_labels.resize(10000);
   }
   EXPECT_TRUE(absl::IsResourceExhausted(JoinUnits(text, results, *plan->lines).status()));
 }

@@ -408,5 +408,97 @@ TEST(LibraryTest, WritesJson) {
   EXPECT_THAT(json, HasSubstr("\"alignment\":[["));
 }
 
+TEST(LibraryTest, WaitingWithinACallbackIsRefused) {
+  const auto translator = Threads(1);
+  const auto plan = *translator->Prepare(Captions());
+  for (const char* line : {kLine, ""}) {  // the empty one ends within Submit
+    std::promise<absl::Status> refused;
+    const auto ticket = translator->Submit(line, plan, {}, [&](uint64_t, const auto&) {
+      EXPECT_TRUE(Translator::InCallback());
+      absl::Status status = translator->Translate({kLine}, plan).status();
+      status.Update(translator->Score({kLine}, {kTranslation}, plan).status());
+      refused.set_value(status);
+    });
+    ASSERT_TRUE(ticket.ok()) << ticket.status();
+    EXPECT_EQ(refused.get_future().get().code(), absl::StatusCode::kFailedPrecondition);
+  }
+  EXPECT_FALSE(Translator::InCallback());
+}
+
+TEST(LibraryTest, SubmitWithinACallbackDoesNotWait) {
+  SpeedOptions speed;
+  speed.threads = 1;
+  speed.queue_size = 1;
+  const auto translator = *Translator::Create(speed);
+  const auto plan = *translator->Prepare(Captions());
+  std::promise<void> ended;
+  absl::Status status;
+  const auto ticket = translator->Submit(
+      kLine, plan, {},
+      [&](uint64_t, const auto&) {
+        for (int i = 0; i < 3 && status.ok(); ++i) {
+          status.Update(translator
+                            ->Submit(
+                                kLine, plan, {}, [](uint64_t, const auto&) {}, kForever)
+                            .status());
+        }
+        ended.set_value();
+      },
+      kForever);
+  ASSERT_TRUE(ticket.ok()) << ticket.status();
+  ended.get_future().wait();
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+}
+
+TEST(LibraryTest, FuturesAndTheirErrors) {
+  ModelOptions exact;
+  exact.compute_type = ComputeType::kFloat32;
+  const auto translator = Translator::Open(CaptionsModelPath(), {.beam_size = 2}, exact);
+  ASSERT_TRUE(translator.ok()) << translator.status();
+  auto future = (*translator)->SubmitFuture(kLine);
+  const absl::StatusOr<Result> result = future.get();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->hypotheses[0].text, kTranslation);
+  EXPECT_EQ((*translator)->SubmitFuture("", nullptr, {.target = "Ein"}).get().status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(
+      (*translator)->SubmitFuture(kLine, nullptr, {.deadline = {}}).get().status()));
+}
+
+TEST(LibraryTest, ResultsAreValues) {
+  const auto translator = Threads(1);
+  const auto plan = *translator->Prepare(Captions(), With({{"alignment", "soft"}}));
+  const Result once = translator->Translate({kLine}, plan)->at(0);
+  Result twice = translator->Translate({kLine}, plan)->at(0);
+  EXPECT_EQ(once, twice);
+  twice.hypotheses[0].attention[0][0] += 1;
+  EXPECT_NE(once, twice);
+}
+
+TEST(LibraryTest, SourceLabels) {
+  const auto translator = Threads(1);
+  const auto labels = [&](const std::string& line, const Options& options) {
+    const auto plan = *translator->Prepare(Captions(), options);
+    const Result result = translator->Translate({line}, plan)->at(0);
+    const Hypothesis& best = result.hypotheses[0];
+    for (const auto& [source, target] : best.alignment) {
+      EXPECT_LT(source, result.source_labels.size());
+    }
+    if (!best.attention.empty()) {
+      EXPECT_EQ(best.attention[0].size(), result.source_labels.size());
+    }
+    return result.source_labels;
+  };
+  EXPECT_THAT(labels(kLine, {}), IsEmpty());
+  EXPECT_EQ(labels(kLine, With({{"alignment", "soft"}})), *Captions()->Tokenize(kLine));
+  EXPECT_EQ(labels("Two <b>dogs</b>.", With({{"alignment", "hard"}, {"markup", "html"}})),
+            *Captions()->Tokenize("Two dogs."));
+  const Options words = With({{"alignment", "soft"}, {"alignment_level", "words"}});
+  EXPECT_THAT(labels(kLine, words), ElementsAre("A", "man", "is", "riding", "a", "bicycle."));
+  EXPECT_THAT(labels("Two dogs at http://x.de/a run.", words),
+              ElementsAre("Two", "dogs", "at", "http://x.de/a", "run."));
+  EXPECT_THAT(labels("Two dogs.\nA cat.", words), ElementsAre("Two", "dogs.", "A", "cat."));
+}
+
 }  // namespace
 }  // namespace nibu

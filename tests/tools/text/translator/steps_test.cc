@@ -4,6 +4,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -93,6 +94,59 @@ TEST_F(StepsTest, AreTheTokensOfTheResult) {
   const auto untold = translator_->Translate({kLine}, plan);
   ASSERT_TRUE(untold.ok()) << untold.status();
   EXPECT_EQ((*untold)[0].hypotheses[0].tokens, best.tokens);
+}
+
+TEST_F(StepsTest, TextIsByWhatTheTranslationGrows) {
+  for (const Named& named : {Named{}, Named{{"sampling_topk", "20"}, {"num_hypotheses", "3"}}}) {
+    steps_.clear();
+    const auto result = Translate(Prepare(named), {});
+    ASSERT_TRUE(result.ok()) << result.status();
+    std::map<size_t, std::string> texts;
+    for (const Step& step : steps_) texts[step.hypothesis] += step.text;
+    ASSERT_EQ(texts.size(), result->hypotheses.size());
+    std::multiset<std::string> told;
+    std::multiset<std::string> written;
+    for (const auto& [hypothesis, text] : texts) told.insert(text);
+    for (const Hypothesis& each : result->hypotheses) written.insert(each.text);
+    EXPECT_EQ(told, written);
+    EXPECT_EQ(steps_.back().text, "");  // that of the end token
+  }
+}
+
+TEST_F(StepsTest, TextHasWholeCharacters) {
+  // The model takes bytes for characters that its vocabulary lacks.
+  auto model = Model::Load(internal::TestdataPath("t5"), {});
+  if (!model.ok()) GTEST_SKIP() << model.status();
+  Options options;
+  options.beam_size = 1;
+  options.max_decoding_length = 40;
+  options.sampling_topk = 0;  // of random weights, any token follows any other
+  const auto plan = translator_->Prepare(*model, options);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  for (int seed = 0; seed < 5; ++seed) {
+    steps_.clear();
+    Request request;
+    request.key = static_cast<uint64_t>(seed);
+    const auto result = Translate(*plan, request);
+    ASSERT_TRUE(result.ok()) << result.status();
+    std::string told;
+    for (const Step& step : steps_) told += step.text;
+    EXPECT_EQ(told, result->hypotheses[0].text);
+  }
+}
+
+TEST_F(StepsTest, MayNotWait) {
+  const auto plan = Prepare({});
+  absl::Status refused;
+  Request request;
+  request.on_step = [&](const Step&) {
+    EXPECT_TRUE(Translator::InCallback());
+    refused = translator_->Translate({kLine}, plan).status();
+    return false;
+  };
+  ASSERT_TRUE(Translate(plan, request).ok());
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
+  EXPECT_FALSE(Translator::InCallback());
 }
 
 TEST_F(StepsTest, BeginWithThePrefixAndEndAtTheLimit) {

@@ -11,7 +11,10 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
+from nibu import _nibu
+
 MODEL_FILE = "model.bin"
+SOURCE_FILE = "nibu_source.json"  # in a directory of a converter's (see converters)
 _SHORTLIST_FILE = "vmap.txt"
 _VOCABULARIES = [f"{side}_vocabulary.{kind}" for side in ("shared", "source", "target") for kind in ("json", "txt")]
 # A directory may hold more, such as SentencePiece models, which are not for tokens.
@@ -49,6 +52,10 @@ class ModelFiles:
     """A model in a directory or in memory."""
 
     def __init__(self, path: str, files: Mapping[str, bytes] | None = None) -> None:
+        self._saved_type = "float32"
+        if files is None and os.path.isfile(os.path.join(path, SOURCE_FILE)):
+            source = _read_json(os.path.join(path, SOURCE_FILE))
+            path, self._saved_type = source["model"], source["type"]
         self.path = path
         self._files = files
 
@@ -73,7 +80,9 @@ class ModelFiles:
     def read_facts(self, folder: str) -> ModelFacts:
         """Reads what the files in `directory` say. RuntimeError: there is no model, or a file is damaged."""
         if folder == self.path:
-            return ModelFacts()
+            # As in a conversion, the caller gives sources their languages and ends.
+            is_multilingual = bool(self._info()["source_languages"])
+            return ModelFacts(saved_type=self._saved_type, add_source_eos=not is_multilingual)
         try:
             with open(os.path.join(folder, MODEL_FILE), "rb") as file:
                 flags, stored, saved_type = _read_variables(file)
@@ -97,6 +106,12 @@ class ModelFiles:
             add_source_eos=bool(config.get("add_source_eos", flags.get("with_source_eos", False))),
             has_shortlist=os.path.exists(os.path.join(folder, _SHORTLIST_FILE)),
             **{name: config.get(name) or stored[name] for name in _TOKENS if config.get(name) or name in stored})
+
+    def _info(self) -> dict[str, Any]:
+        try:
+            return _nibu.Model.read_info(self.path)
+        except (ValueError, OSError) as error:
+            raise RuntimeError(str(error)) from error
 
     def _path_of(self, name: str) -> str:
         return os.path.join(self.path, name)

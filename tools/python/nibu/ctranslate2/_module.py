@@ -4,12 +4,12 @@ import enum
 import os
 from typing import Any
 
-from ._model_files import MODEL_FILE, supported_compute_types
+from ._model_files import MODEL_FILE, SOURCE_FILE, supported_compute_types
 
 
 def contains_model(path: str) -> bool:
-    """Returns whether a directory seems to hold a model in CTranslate2's format: whether it has a model.bin."""
-    return os.path.exists(os.path.join(path, MODEL_FILE))
+    """Returns whether a directory seems to hold a converted model: whether it has a model.bin, or names its source."""
+    return any(os.path.exists(os.path.join(path, name)) for name in (MODEL_FILE, SOURCE_FILE))
 
 
 def check_device(device: str) -> None:

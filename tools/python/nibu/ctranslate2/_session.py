@@ -46,7 +46,7 @@ class Session:
 
     def _load(self, folder: str, shortlist: str) -> _nibu.Model:
         try:
-            return _nibu.Model(folder, compute_type=self._compute_type, shortlist=shortlist)
+            return _nibu.Model(folder, compute_type=self._compute_type, shortlist=shortlist, languages_as_tokens=True)
         except MemoryError:
             raise
         except (ValueError, OSError, RuntimeError) as error:
@@ -124,7 +124,7 @@ class Translation:
         return TranslationResult(
             tokens,
             [hypothesis.score for hypothesis in hypotheses] if options["return_scores"] else [],
-            [_widen(hypothesis.attention, len(cut), len(source)) for hypothesis in hypotheses]
+            [_widen(hypothesis.attention_rows, len(cut), len(source)) for hypothesis in hypotheses]
             if options["return_attention"] else [])
 
 
@@ -186,10 +186,9 @@ class _Steps:
             return True
 
 
-def _widen(attention: Any, read: int, length: int) -> list[list[float]]:
+def _widen(rows: list[list[float]], read: int, length: int) -> list[list[float]]:
     """Returns rows of attention with a place for each token of the source: 0 for those that were cut off.
 
     nibu leaves out language tokens at the beginning; they get 0 as well.
     """
-    rows: list[list[float]] = attention.tolist() if attention is not None else []
     return [[0.0] * (read - len(row)) + row + [0.0] * (length - read) for row in rows]

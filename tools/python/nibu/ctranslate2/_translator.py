@@ -6,7 +6,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack, overload
 
 from nibu import _nibu
 
@@ -106,6 +106,16 @@ class Translator:
         """Whether the model is loaded."""
         return self._session is not None
 
+    @overload
+    def translate_batch(self, source: list[list[str]], target_prefix: Sequence[list[str] | None] | None = ..., *,
+                        max_batch_size: int = ..., batch_type: str = ..., asynchronous: Literal[False] = ...,
+                        **options: Unpack[SearchOptions]) -> list[TranslationResult]: ...
+
+    @overload
+    def translate_batch(self, source: list[list[str]], target_prefix: Sequence[list[str] | None] | None = ..., *,
+                        max_batch_size: int = ..., batch_type: str = ..., asynchronous: Literal[True],
+                        **options: Unpack[SearchOptions]) -> list[AsyncResult[TranslationResult]]: ...
+
     @checked
     def translate_batch(self, source: list[list[str]], target_prefix: Sequence[list[str] | None] | None = None,
                         *, max_batch_size: int = 0, batch_type: str = "examples", asynchronous: bool = False,
@@ -163,6 +173,16 @@ class Translator:
         with self._use():
             return files.run(self.translate_batch, lambda result: files.translation_lines(result, with_scores),
                              lambda result: len(result.hypotheses[0]), return_scores=with_scores, **options)
+
+    @overload
+    def score_batch(self, source: list[list[str]], target: list[list[str]], *, max_batch_size: int = ...,
+                    batch_type: str = ..., max_input_length: int = ..., offset: int = ...,
+                    asynchronous: Literal[False] = ...) -> list[ScoringResult]: ...
+
+    @overload
+    def score_batch(self, source: list[list[str]], target: list[list[str]], *, max_batch_size: int = ...,
+                    batch_type: str = ..., max_input_length: int = ..., offset: int = ...,
+                    asynchronous: Literal[True]) -> list[AsyncResult[ScoringResult]]: ...
 
     @checked
     def score_batch(self, source: list[list[str]], target: list[list[str]], *, max_batch_size: int = 0,

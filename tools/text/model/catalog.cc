@@ -1,8 +1,9 @@
 // Collects models and their languages, and finds routes between languages.
 
-#include "tools/serve/catalog.h"
+#include "tools/text/model/catalog.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -14,7 +15,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/errors.h"
+#include "engine/core/exception_status.h"
 #include "engine/core/status_macros.h"
+#include "tools/text/model/model_paths.h"
 
 namespace nibu::internal {
 namespace {
@@ -221,3 +224,43 @@ std::optional<Route> Catalog::FindRoute(const std::string& source,
 }
 
 }  // namespace nibu::internal
+
+namespace nibu {
+
+absl::StatusOr<ModelChoice> ChooseModel(absl::string_view source, absl::string_view target) try {
+  std::vector<std::string> models;
+  if (!internal::BundledModelPath().empty()) models.emplace_back();
+  std::string folder = internal::ModelsFolder();
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) folder.clear();
+  std::shared_ptr<const internal::Catalog> catalog;
+  if (!models.empty() || !folder.empty()) {
+    std::vector<std::string> warnings;  // about files that are no models
+    auto read = internal::Catalog::Read(models, folder, {}, nullptr, &warnings);
+    if (!read.ok() && !absl::IsNotFound(read.status())) return read.status();
+    if (read.ok()) catalog = *std::move(read);
+  }
+  const std::array<absl::string_view, 2> asked = {source, target};
+  std::array<std::string, 2> codes;
+  for (const size_t i : {0, 1}) {
+    codes[i] = ShortLanguageCode(asked[i]);
+    if (codes[i].empty()) return internal::Invalid("'", asked[i], "' is no language");
+    const auto* const known = catalog == nullptr ? nullptr : catalog->FindLanguage(asked[i]);
+    if (known != nullptr) codes[i] = known->code;
+  }
+  const auto route = catalog == nullptr ? std::nullopt : catalog->FindRoute(codes[0], codes[1]);
+  if (!route.has_value()) {
+    return absl::NotFoundError(
+        absl::StrCat("no installed model translates from ", asked[0], " into ", asked[1],
+                     "; nibu-get-model (tools/get_model.sh) fetches one, such as opus-mt-",
+                     codes[0], "-", codes[1]));
+  }
+  return ModelChoice{.path = route->first->path,
+                     .pivot = route->second == nullptr ? "" : route->second->path,
+                     .src_lang = route->src_lang,
+                     .tgt_lang = route->tgt_lang};
+} catch (...) {
+  return internal::StatusOfException();
+}
+
+}  // namespace nibu

@@ -1,6 +1,7 @@
-// The models that a server offers, and those among them that translate between two languages.
-#ifndef NIBU_TOOLS_SERVE_CATALOG_H_
-#define NIBU_TOOLS_SERVE_CATALOG_H_
+// The models that a server or a computer has, and those among them that translate between two
+// languages.
+#ifndef NIBU_TOOLS_TEXT_MODEL_CATALOG_H_
+#define NIBU_TOOLS_TEXT_MODEL_CATALOG_H_
 
 #include <atomic>
 #include <chrono>
@@ -14,7 +15,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "nibu/nibu.h"
+#include "nibu/language.h"
+#include "nibu/model.h"
 
 namespace nibu::internal {
 
@@ -98,4 +100,4 @@ class Catalog {
 
 }  // namespace nibu::internal
 
-#endif  // NIBU_TOOLS_SERVE_CATALOG_H_
+#endif  // NIBU_TOOLS_TEXT_MODEL_CATALOG_H_

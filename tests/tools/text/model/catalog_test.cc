@@ -1,8 +1,11 @@
-// Tests of the server's catalog: which models translate between which languages.
-#include "tools/serve/catalog.h"
+// Tests of the catalog, and of ChooseModel: which models translate between which languages.
+#include "tools/text/model/catalog.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -98,6 +101,56 @@ TEST(CatalogTest, FoldersOfModels) {
   EXPECT_THAT(Read({}, folder / "empty").status().message(), HasSubstr("no model in it"));
   EXPECT_THAT(Read({}, folder / "none").status().message(), HasSubstr("none: No such file"));
   EXPECT_THAT(Read({"/no/such/model"}).status().message(), HasSubstr("/no/such/model"));
+}
+
+// Sets a variable of the environment, and restores it.
+class Environment {
+ public:
+  Environment(const char* name, const std::string& value) : name_(name) {
+    if (const char* const before = std::getenv(name)) before_ = before;
+    setenv(name, value.c_str(), 1);
+  }
+  ~Environment() {
+    if (before_.has_value()) {
+      setenv(name_, before_->c_str(), 1);
+    } else {
+      unsetenv(name_);
+    }
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  const char* const name_;
+  std::optional<std::string> before_;
+};
+
+TEST(ChooseModelTest, DirectlyOrThroughEnglish) {
+  const std::string folder = absl::StrCat(::testing::TempDir(), "/choose_model");
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  std::filesystem::create_directory_symlink(CaptionsModelPath(), folder + "/captions-en-de");
+  std::filesystem::create_directory_symlink(TestdataPath("de-en"), folder + "/de-en");
+  std::filesystem::create_directory_symlink(TestdataPath("m2m"), folder + "/m2m");
+  std::ofstream(folder + "/notes.txt") << "no model";
+  const Environment models("NIBU_MODELS", folder);
+  const auto direct = ChooseModel("deu", "en");
+  ASSERT_TRUE(direct.ok()) << direct.status();
+  EXPECT_EQ(direct->path, folder + "/de-en");
+  EXPECT_EQ(direct->pivot, "");
+  const auto told = ChooseModel("de", "fr");
+  ASSERT_TRUE(told.ok()) << told.status();
+  EXPECT_EQ(told->path, folder + "/m2m");
+  EXPECT_EQ(told->src_lang, "de");
+  EXPECT_EQ(told->tgt_lang, "fr");
+  std::filesystem::remove(folder + "/m2m");
+  std::filesystem::create_directory_symlink(TestdataPath("m2m"), folder + "/en-fr");
+  EXPECT_TRUE(absl::IsInvalidArgument(ChooseModel("de", "no language").status()));
+  const auto none = ChooseModel("ja", "fi");
+  EXPECT_TRUE(absl::IsNotFound(none.status()));
+  EXPECT_THAT(std::string(none.status().message()), HasSubstr("opus-mt-ja-fi"));
+  const Environment empty("NIBU_MODELS", "/no/such/folder");
+  EXPECT_TRUE(absl::IsNotFound(ChooseModel("ja", "fi").status()));
 }
 
 }  // namespace
