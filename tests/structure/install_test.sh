@@ -43,6 +43,7 @@ fi
 for file in man/man1/nibu-translate.1 bash-completion/completions/nibu-bench zsh/site-functions/_nibu-inspect; do
   [ -s "$prefix/share/$file" ] || fail "there is no share/$file"
 done
+bash "$here/documents_test.sh" "$prefix"
 
 # The interface: the public headers, each complete in itself, and what they declare.
 [ "$(ls "$prefix/include")" = nibu ] || fail "installed headers: $(ls "$prefix/include")"
@@ -106,9 +107,16 @@ export PKG_CONFIG_PATH="$libraries/pkgconfig"
 # The prefix has a blank, which pkg-config writes as the shell reads it.
 flags() { eval "result=($(pkg-config "$@" nibu))"; }
 flags --cflags --libs
-c++ -std=c++17 -o "$work/by_pkg_config" "$here/../library_example/main.cc" "${result[@]}" \
-  "-Wl,-rpath,$libraries" -pthread
-"$work/by_pkg_config" "$model"
+examples="$prefix/share/doc/nibu/examples"
+c++ -std=c++17 -Wall -Wextra -Werror -o "$work/cpp_example" "$examples/translate.cc" "${result[@]}" "-Wl,-rpath,$libraries"
+gcc -std=c89 -pedantic -Wall -Wextra -Werror -o "$work/c_example" "$examples/translate.c" "${result[@]}" \
+  "-Wl,-rpath,$libraries"
+for example in cpp_example c_example; do
+  said=$("$work/$example" "$model" "$english")
+  [[ $said == *Peter*Berlin* ]] || fail "$example said: $said"
+  ! said=$("$work/$example" /no/such/model x 2>&1) || fail "$example loads what is not there"
+  [[ $said == "translate: /no/such/model: no such file"* ]] || fail "$example said of an error: $said"
+done
 # A program in C, which needs no C++ compiler: the one that nibu/c.h begins with.
 { sed -n '/^     #include <stdio.h>/,/^     }$/s/^     //p' "$prefix/include/nibu/c.h" |
   sed 's|"models/en-de"|getenv("MODEL")|; 1i #include <stdlib.h>'; } >"$work/example.c"
