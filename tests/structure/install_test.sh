@@ -43,7 +43,7 @@ fi
 for file in man/man1/nibu-translate.1 bash-completion/completions/nibu-bench zsh/site-functions/_nibu-inspect; do
   [ -s "$prefix/share/$file" ] || fail "there is no share/$file"
 done
-bash "$here/documents_test.sh" "$prefix"
+bash "$here/documents_test.sh" "$prefix" "$library"
 
 # The interface: the public headers, each complete in itself, and what they declare.
 [ "$(ls "$prefix/include")" = nibu ] || fail "installed headers: $(ls "$prefix/include")"
