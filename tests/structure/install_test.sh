@@ -33,8 +33,9 @@ said=$(unset NIBU_MODELS XDG_DATA_HOME; HOME="$work" "$prefix/bin/nibu-translate
 [ "$said" = "$german" ] || fail "installed nibu-translate said of a model by name: $said"
 python=$(sed -n 's/^Python3_EXECUTABLE:FILEPATH=//p' "$build/CMakeCache.txt")
 if [ -d "$prefix/lib/python3/dist-packages/nibu" ]; then
-  said=$(cd "$work" && PYTHONPATH="$prefix/lib/python3/dist-packages" "$python" -B -c 'import nibu, sys
-print(nibu.Translator(compute_type="float32").translate(sys.argv[1]))' "$english")
+  said=$(cd "$work" && PYTHONPATH="$prefix/lib/python3/dist-packages" "$python" -B -c 'import importlib.metadata, nibu, sys
+assert importlib.metadata.version("nibu") == sys.argv[2]
+print(nibu.Translator(compute_type="float32").translate(sys.argv[1]))' "$english" "$(PKG_CONFIG_PATH="$libraries/pkgconfig" pkg-config --modversion nibu)")
   [ "$said" = "$german" ] || fail "the installed Python package said: $said"
 else
   echo "not installed: the Python package, since there is no pybind11"
