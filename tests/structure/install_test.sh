@@ -102,6 +102,19 @@ EOF
 cmake -S "$work/optional" -B "$work/optional/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
   -DCMAKE_DISABLE_FIND_PACKAGE_dnnl=ON 2>&1 |
   grep -xiE 'nibu (1|TRUE), static FALSE' || fail "an optional static library without dnnl is found, or an error"
+# A component that does not exist, or that a package has left out, is named with those that there are.
+no_component() {  # COMPONENT THOSE
+  sed -i "s/find_package.*/find_package(nibu QUIET COMPONENTS $1)/; s/^message.*/message(\"\${nibu_FOUND}: \${nibu_NOT_FOUND_MESSAGE}\")/" \
+    "$work/optional/CMakeLists.txt"
+  said=$(cmake -S "$work/optional" -B "$work/optional/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" 2>&1)
+  grep -qE "^(0|FALSE): nibu has no component $1 here; it has: $2\." <<<"$said" ||
+    fail "find_package said of component $1: $said"
+}
+no_component foo "shared, static"
+static_targets=$(find "$prefix" -name nibu-static-targets.cmake)
+mv "$static_targets" "$work/"
+no_component static shared
+mv "$work/nibu-static-targets.cmake" "$static_targets"
 ! readelf -d "$work/static/library_example" | grep libnibu || fail "the static library is not linked"
 
 export PKG_CONFIG_PATH="$libraries/pkgconfig"
