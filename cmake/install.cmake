@@ -25,8 +25,7 @@ if(NIBU_TOOLS)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/models/pretrained/en-de DESTINATION share/nibu/models)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION share/nibu)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
-              ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+include(cmake/documents.cmake)
 
 list(FILTER dependencies INCLUDE REGEX "::")
 list(JOIN dependencies " " nibu_static_needs)

@@ -33,8 +33,9 @@ said=$(unset NIBU_MODELS XDG_DATA_HOME; HOME="$work" "$prefix/bin/nibu-translate
 [ "$said" = "$german" ] || fail "installed nibu-translate said of a model by name: $said"
 python=$(sed -n 's/^Python3_EXECUTABLE:FILEPATH=//p' "$build/CMakeCache.txt")
 if [ -d "$prefix/lib/python3/dist-packages/nibu" ]; then
-  said=$(cd "$work" && PYTHONPATH="$prefix/lib/python3/dist-packages" "$python" -B -c 'import nibu, sys
-print(nibu.Translator(compute_type="float32").translate(sys.argv[1]))' "$english")
+  said=$(cd "$work" && PYTHONPATH="$prefix/lib/python3/dist-packages" "$python" -B -c 'import importlib.metadata, nibu, sys
+assert importlib.metadata.version("nibu") == sys.argv[2]
+print(nibu.Translator(compute_type="float32").translate(sys.argv[1]))' "$english" "$(PKG_CONFIG_PATH="$libraries/pkgconfig" pkg-config --modversion nibu)")
   [ "$said" = "$german" ] || fail "the installed Python package said: $said"
 else
   echo "not installed: the Python package, since there is no pybind11"
@@ -43,6 +44,7 @@ fi
 for file in man/man1/nibu-translate.1 bash-completion/completions/nibu-bench zsh/site-functions/_nibu-inspect; do
   [ -s "$prefix/share/$file" ] || fail "there is no share/$file"
 done
+bash "$here/documents_test.sh" "$prefix" "$library"
 
 # The interface: the public headers, each complete in itself, and what they declare.
 [ "$(ls "$prefix/include")" = nibu ] || fail "installed headers: $(ls "$prefix/include")"
@@ -100,15 +102,35 @@ EOF
 cmake -S "$work/optional" -B "$work/optional/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
   -DCMAKE_DISABLE_FIND_PACKAGE_dnnl=ON 2>&1 |
   grep -xiE 'nibu (1|TRUE), static FALSE' || fail "an optional static library without dnnl is found, or an error"
+# A component that does not exist, or that a package has left out, is named with those that there are.
+no_component() {  # COMPONENT THOSE
+  sed -i "s/find_package.*/find_package(nibu QUIET COMPONENTS $1)/; s/^message.*/message(\"\${nibu_FOUND}: \${nibu_NOT_FOUND_MESSAGE}\")/" \
+    "$work/optional/CMakeLists.txt"
+  said=$(cmake -S "$work/optional" -B "$work/optional/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" 2>&1)
+  grep -qE "^(0|FALSE): nibu has no component $1 here; it has: $2\." <<<"$said" ||
+    fail "find_package said of component $1: $said"
+}
+no_component foo "shared, static"
+static_targets=$(find "$prefix" -name nibu-static-targets.cmake)
+mv "$static_targets" "$work/"
+no_component static shared
+mv "$work/nibu-static-targets.cmake" "$static_targets"
 ! readelf -d "$work/static/library_example" | grep libnibu || fail "the static library is not linked"
 
 export PKG_CONFIG_PATH="$libraries/pkgconfig"
 # The prefix has a blank, which pkg-config writes as the shell reads it.
 flags() { eval "result=($(pkg-config "$@" nibu))"; }
 flags --cflags --libs
-c++ -std=c++17 -o "$work/by_pkg_config" "$here/../library_example/main.cc" "${result[@]}" \
-  "-Wl,-rpath,$libraries" -pthread
-"$work/by_pkg_config" "$model"
+examples="$prefix/share/doc/nibu/tests/library_example"
+c++ -std=c++17 -Wall -Wextra -Werror -o "$work/cpp_example" "$examples/translate.cc" "${result[@]}" "-Wl,-rpath,$libraries"
+gcc -std=c89 -pedantic -Wall -Wextra -Werror -o "$work/c_example" "$examples/translate.c" "${result[@]}" \
+  "-Wl,-rpath,$libraries"
+for example in cpp_example c_example; do
+  said=$("$work/$example" "$model" "$english")
+  [[ $said == *Peter*Berlin* ]] || fail "$example said: $said"
+  ! said=$("$work/$example" /no/such/model x 2>&1) || fail "$example loads what is not there"
+  [[ $said == "translate: /no/such/model: no such file"* ]] || fail "$example said of an error: $said"
+done
 # A program in C, which needs no C++ compiler: the one that nibu/c.h begins with.
 { sed -n '/^     #include <stdio.h>/,/^     }$/s/^     //p' "$prefix/include/nibu/c.h" |
   sed 's|"models/en-de"|getenv("MODEL")|; 1i #include <stdlib.h>'; } >"$work/example.c"

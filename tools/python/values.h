@@ -44,7 +44,7 @@ py::list StrList(const std::vector<std::string>& texts);
 
 // Return options that are set by name from keyword arguments. A value is a bool, a number, a str or
 // path, or a list; None stands for the default. Three names are not in the table of options:
-// languages_as_tokens and return_scores, bools, and glossary, a dict or a list of pairs of source and target. Raises
+// languages_as_tokens and return_scores, bools, and glossary, a dict or a list of pairs.
 // ValueError if an option does not have such a value, and TypeError if there is no such option.
 ModelOptions ModelOptionsOf(const py::dict& values);
 SpeedOptions SpeedOptionsOf(const py::dict& values);

@@ -67,8 +67,8 @@ struct JobCounts {
 // turn, each client getting an equal share, and each request of a client an equal share of that.
 // The virtual time at which a unit of a text would end is its tag, which TextFeed computes from the
 // virtual time at its request's arrival and the requests that its client has under way (the share):
-// nibu/text_feed.h has the formula. So a short text passes a long one, no client can crowd out others, and
-// nobody waits for ever, since later requests have later tags.
+// nibu/text_feed.h has the formula. So a short text passes a long one, no client can crowd out
+// others, and nobody waits for ever, since later requests have later tags.
 class Jobs {
  public:
   class Job;

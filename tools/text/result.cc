@@ -3,6 +3,7 @@
 #include "nibu/result.h"
 
 #include <cstdlib>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -24,7 +25,20 @@ std::string Line(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+auto FieldsOf(const Hypothesis& h) {
+  return std::tie(h.text, h.tokens, h.token_scores, h.log_prob, h.score, h.length, h.finished,
+                  h.end_token, h.repetition, h.warnings, h.alignment, h.attention);
+}
+
+auto FieldsOf(const Result& r) {
+  return std::tie(r.hypotheses, r.source_tokens, r.target_tokens, r.too_long, r.scored_whole,
+                  r.source_language, r.source_labels, r.ends_open);
+}
+
 }  // namespace
+
+bool operator==(const Hypothesis& a, const Hypothesis& b) { return FieldsOf(a) == FieldsOf(b); }
+bool operator==(const Result& a, const Result& b) { return FieldsOf(a) == FieldsOf(b); }
 
 std::vector<std::string> WarningNames(const Warnings& warnings) {
   std::vector<std::string> names;

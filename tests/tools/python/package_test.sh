@@ -26,6 +26,20 @@ for n in 1 2; do
     --config-settings=build-dir="$build" --wheel-dir "$scratch/$n" "$source/tools/python"
 done
 cmp "$scratch"/1/*.whl "$scratch"/2/*.whl
+# What there is to compile is said on the terminal, from which pip hides the build.
+mkdir "$scratch/ninja"
+cat >"$scratch/ninja/build.ninja" <<'END'
+rule cc
+  command = c++ -o $out -c $in
+build a.o: cc a.cc
+build nibu_python: phony a.o
+END
+said=$("$python" -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$python" -B -c '
+import pathlib, sys
+sys.path.insert(0, sys.argv[1])
+import build_backend
+build_backend._say_what_compiles(pathlib.Path(sys.argv[2]))' "$source/tools/python" "$scratch/ninja")
+[[ $said == *"compiling 1 C++ files"* ]] || { echo "on the terminal stood: $said"; exit 1; }
 # A build that fails is reported with a line that says what to do.
 mkdir "$scratch/empty"
 echo 'cmake_minimum_required(VERSION 3.25)' >"$scratch/empty/CMakeLists.txt"

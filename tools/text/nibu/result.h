@@ -55,8 +55,6 @@ struct Hypothesis {
   // [target][source]. Language tokens of the source are not counted.
   std::vector<std::pair<size_t, size_t>> alignment = {};
   std::vector<std::vector<float>> attention = {};
-
-  bool operator==(const Hypothesis&) const = default;
 };
 
 // The translations of a line.
@@ -75,9 +73,13 @@ struct Result {
   // read, with protected parts in place of the words that stand for them.
   std::vector<std::string> source_labels = {};
   bool ends_open = false;  // The text ends within markup: see TextReader::is_open.
-
-  bool operator==(const Result&) const = default;
 };
+
+// Results are values: they are equal if all of their fields are.
+NIBU_EXPORT bool operator==(const Hypothesis& a, const Hypothesis& b);
+NIBU_EXPORT bool operator==(const Result& a, const Result& b);
+inline bool operator!=(const Hypothesis& a, const Hypothesis& b) { return !(a == b); }
+inline bool operator!=(const Result& a, const Result& b) { return !(a == b); }
 
 // Returns the result as a JSON object on one line, without a line feed:
 //   {"id":0,"source":"...","hypotheses":[{"text":"...","tokens":["..."],"score":-0.1,

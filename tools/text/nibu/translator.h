@@ -1,7 +1,10 @@
-// Translates texts, with any number of models at once. With one model, two lines do it:
+// Translates texts, with any number of models at once. With one model, a few lines do it:
 //
 //   auto translator = nibu::Translator::Open("opus-mt-en-fr");
-//   std::cout << *(*translator)->Translate("A dog runs.");
+//   if (!translator.ok()) return Fail(translator.status());
+//   auto translation = (*translator)->Translate("A dog runs.");
+//   if (!translation.ok()) return Fail(translation.status());
+//   std::cout << *translation;
 //
 // Who has several models or kinds of requests, or submits texts without waiting for them, makes
 // each part once:
