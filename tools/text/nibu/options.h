@@ -74,8 +74,8 @@ struct ModelOptions {
   std::string cross_attention = {};
   // The weights of an ensemble's models, in order; empty: equal ones.
   std::vector<float> ensemble_weights = {};
-  // Not in the table. True: the languages and the end of sentence of a multilingual model are tokens
-  // like others, which tokenized sources and prefixes have to have, as CTranslate2 has it.
+  // Not in the table. True: the languages and the end of sentence of a multilingual model are
+  // tokens like others, which tokenized sources and prefixes have to have, as CTranslate2 has it.
   bool languages_as_tokens = false;
 };
 
