@@ -67,8 +67,8 @@ absl::Status Run(int argc, char** argv) {
   OutputFile out(cli.out);
   NIBU_ASSIGN_OR_RETURN(InputLines source, OpenLines(texts, cli.src, out.direct()));
   NIBU_RETURN_IF_ERROR(out.Open());
-  return WriteOutput(
-      &out, &signals, [&] { return SplitLines(&source, **splitter, cli.json, out); }, [] {});
+  OutputGuard guard(&out, &signals);
+  return guard.End(SplitLines(&source, **splitter, cli.json, out));
 }
 
 }  // namespace

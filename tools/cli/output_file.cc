@@ -118,20 +118,21 @@ std::string OutputFile::Abandon() {
   return Place();
 }
 
-absl::Status WriteOutput(OutputFile* out, SignalWatcher* signals,
-                         const std::function<absl::Status()>& write,
-                         const std::function<void()>& stop) {
-  signals->SetBeforeEnd([&] {
+OutputGuard::OutputGuard(OutputFile* out, SignalWatcher* signals, std::function<void()> stop)
+    : out_(out), signals_(signals) {
+  signals_->SetBeforeEnd([out, stop = std::move(stop)] {
     stop();
     if (const std::string place = out->Abandon(); !place.empty()) PrintError("interrupted" + place);
   });
-  absl::Status status = write();
-  signals->Finish([&] {
-    if (status.ok()) status = out->Commit();
-    if (status.ok()) return;
-    status = absl::UnavailableError(absl::StrCat(status.message(), out->Abandon()));
+}
+
+absl::Status OutputGuard::End(absl::Status written) {
+  signals_->Finish([&] {
+    if (written.ok()) written = out_->Commit();
+    if (written.ok()) return;
+    written = absl::UnavailableError(absl::StrCat(written.message(), out_->Abandon()));
   });
-  return status;
+  return written;
 }
 
 absl::Status WriteAll(int fd, absl::string_view bytes) {

@@ -73,12 +73,20 @@ class OutputFile {
   int fd_ = -1;
 };
 
-// Calls `write`, which writes an open file, and then Commit if it returns OK, else Abandon. Returns
-// the status of either, with the place of the lines in its message. If a signal comes meanwhile,
-// calls `stop`, prints where the finished lines are, and ends the program.
-absl::Status WriteOutput(OutputFile* out, SignalWatcher* signals,
-                         const std::function<absl::Status()>& write,
-                         const std::function<void()>& stop);
+// Stands around the writing of an open file. If a signal comes meanwhile, it calls `stop`, prints
+// where the finished lines are, and ends the program.
+class OutputGuard {
+ public:
+  OutputGuard(
+      OutputFile* out, SignalWatcher* signals, std::function<void()> stop = [] {});
+  // Calls Commit if all was written, else Abandon. Returns the status of either, with the place of
+  // the lines in its message. To be called once, at the end.
+  absl::Status End(absl::Status written);
+
+ private:
+  OutputFile* const out_;
+  SignalWatcher* const signals_;
+};
 
 // Writes all bytes. Returns Unavailable with the reason, or Cancelled if the reader of a pipe is
 // gone.

@@ -175,18 +175,14 @@ absl::StatusOr<double> RunLines(UnitSource* source, Pipeline::Options options,
     _exit(1);
   };
   Pipeline pipeline(std::move(options), out->fd());
-  const Clock::time_point start = Clock::now();
-  double seconds = 0;
-  const auto run = [&] {
-    absl::Status status = pipeline.Run(source);
-    seconds = SecondsSince(start);
-    bar.End();
-    return status;
-  };
-  const auto stop = [&] {
+  OutputGuard guard(out, signals, [&] {
     if (pipeline.Stop(/*seconds=*/2)) bar.End();
-  };
-  const absl::Status status = WriteOutput(out, signals, run, stop);
+  });
+  const Clock::time_point start = Clock::now();
+  absl::Status status = pipeline.Run(source);
+  const double seconds = SecondsSince(start);
+  bar.End();
+  status = guard.End(std::move(status));
   SetFatalNote("");
   NIBU_RETURN_IF_ERROR(status);
   return seconds;

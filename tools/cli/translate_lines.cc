@@ -34,12 +34,11 @@ class UnitTranslator final : public LineTranslator {
     nibu::Request request = {.key = index};
     const absl::Status prefix = NextPrefix(&request.target_prefix);
     if (!prefix.ok()) return end(index, prefix);
-    SubmitOnce(has_repeats_ ? absl::StrCat(unit.source(), "\n", request.target_prefix) : "", index,
-               end, [&](nibu::Done done) {
-                 return context_.translator
-                     ->Submit(unit, context_.plan, request, std::move(done), kForever)
-                     .status();
-               });
+    const nibu::Done done = Share(
+        has_repeats_ ? absl::StrCat(unit.source(), "\n", request.target_prefix) : "", index, end);
+    if (done == nullptr) return;
+    const auto ticket = context_.translator->Submit(unit, context_.plan, request, done, kForever);
+    if (!ticket.ok()) done(index, ticket.status());
   }
 
  private:
@@ -86,17 +85,6 @@ absl::Status LineTranslator::NextPrefix(std::string* prefix) {
   NIBU_ASSIGN_OR_RETURN(const bool more, context_.prefixes->Next(prefix));
   if (more) return absl::OkStatus();
   return Invalid(context_.prefix_file, " has no line for it; give one for each, or empty");
-}
-
-void LineTranslator::SubmitOnce(const std::string& key, uint64_t index, const Repeats::Done& end,
-                                const std::function<absl::Status(nibu::Done done)>& submit) {
-  nibu::Done done = end;
-  if (!key.empty()) {
-    done = repeats_.Add(key, index, end);
-    if (done == nullptr) return;
-  }
-  const absl::Status status = submit(done);
-  if (!status.ok()) done(index, status);
 }
 
 std::unique_ptr<LineTranslator> NewUnitTranslator(const LineContext* context) {

@@ -78,10 +78,12 @@ class LineTranslator {
  protected:
   // Takes the next line of --target_prefix, if there is one.
   absl::Status NextPrefix(std::string* prefix);
-  // Lets `submit` translate a unit, unless an equal one is under way or done. `key` has all that
-  // the result depends on; if it is empty, the result is not shared.
-  void SubmitOnce(const std::string& key, uint64_t index, const Repeats::Done& end,
-                  const std::function<absl::Status(nibu::Done done)>& submit);
+  // Returns the function to which a unit's result goes, or the reason why there is none. It is null
+  // if an equal unit is under way or done, whose result `end` gets. `key` has all that the result
+  // depends on; if it is empty, the result is not shared.
+  nibu::Done Share(const std::string& key, uint64_t index, const Repeats::Done& end) {
+    return key.empty() ? nibu::Done(end) : repeats_.Add(key, index, end);
+  }
 
   const LineContext& context_;
 

@@ -44,12 +44,11 @@ class TsvTranslator final : public LineTranslator {
       deliver(absl::StrCat(row.substr(0, begin), translation, row.substr(end), "\n"));
     };
     if (!prefix.ok()) return done(index, prefix);
-    SubmitOnce(has_repeats_ ? absl::StrCat(cell, "\t", request.target_prefix) : "", index, done,
-               [&](nibu::Done translated) {
-                 return context_.translator
-                     ->Submit(cell, context_.plan, request, std::move(translated), kForever)
-                     .status();
-               });
+    const nibu::Done shared =
+        Share(has_repeats_ ? absl::StrCat(cell, "\t", request.target_prefix) : "", index, done);
+    if (shared == nullptr) return;
+    const auto ticket = context_.translator->Submit(cell, context_.plan, request, shared, kForever);
+    if (!ticket.ok()) shared(index, ticket.status());
   }
 
   void Finish() override {

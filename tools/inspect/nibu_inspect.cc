@@ -61,12 +61,10 @@ ProgramInfo Program(Settings* settings) {
 absl::Status Write(const std::string& path, const std::string& text, SignalWatcher* signals) {
   OutputFile out(path);
   NIBU_RETURN_IF_ERROR(out.Open());
-  const auto write = [&] {
-    absl::Status status = WriteAll(out.fd(), text);
-    if (absl::IsCancelled(status)) status = absl::OkStatus();  // the reader of the pipe is gone
-    return status.ok() ? status : out.Failed(status.message());
-  };
-  return WriteOutput(&out, signals, write, [] {});
+  OutputGuard guard(&out, signals);
+  absl::Status status = WriteAll(out.fd(), text);
+  if (absl::IsCancelled(status)) status = absl::OkStatus();  // the reader of the pipe is gone
+  return guard.End(status.ok() ? status : out.Failed(status.message()));
 }
 
 absl::Status ShowAttention(int argc, char** argv, SignalWatcher* signals) {

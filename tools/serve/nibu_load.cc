@@ -289,13 +289,14 @@ absl::Status Run(int argc, char** argv) {
   } else {
     OutputFile out(options.out);
     NIBU_RETURN_IF_ERROR(out.Open());
-    const auto write = [&] {
-      load.Run();
-      NIBU_RETURN_IF_ERROR(load.Unreached());
-      const absl::Status written = WriteAll(out.fd(), load.Translations());
-      return written.ok() ? written : out.Failed(written.message());
-    };
-    NIBU_RETURN_IF_ERROR(WriteOutput(&out, &signals, write, [] {}));
+    OutputGuard guard(&out, &signals);
+    load.Run();
+    absl::Status status = load.Unreached();
+    if (status.ok()) {
+      status = WriteAll(out.fd(), load.Translations());
+      if (!status.ok()) status = out.Failed(status.message());
+    }
+    NIBU_RETURN_IF_ERROR(guard.End(std::move(status)));
   }
   if (std::printf("%s\n", load.counts().Json(options).c_str()) < 0 || std::fflush(stdout) != 0) {
     return absl::UnavailableError("cannot write standard output; is the disk full?");

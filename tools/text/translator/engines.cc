@@ -77,16 +77,15 @@ void Engines::Leave() {
   if (--uses_ == 0) unused_.notify_all();
 }
 
-absl::Status Engines::BeginUse() {
+absl::StatusOr<std::unique_ptr<Engines, Engines::CallLeave>> Engines::Use() {
   if (is_forked()) {
     return absl::FailedPreconditionError(
         "the translator is that of a parent process; make one of the child's own");
   }
   if (!Enter()) return absl::FailedPreconditionError("the translator has ended");
-  absl::Cleanup leave = [this] { Leave(); };
+  std::unique_ptr<Engines, CallLeave> use(this);
   ReleaseUnloaded();
-  std::move(leave).Cancel();
-  return absl::OkStatus();
+  return use;
 }
 
 absl::StatusOr<std::shared_ptr<void>> Engines::Hold() {

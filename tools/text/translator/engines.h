@@ -68,15 +68,12 @@ class Engines {
   // then there is no use, and no Leave.
   bool Enter();
   void Leave();
-  // Calls `use`, a function that returns a StatusOr or Status, between Enter and Leave, and before
-  // that ReleaseUnloaded. Returns FailedPrecondition if Close has begun, or in a forked child.
-  template <typename F>
-  auto Use(F use) -> decltype(use()) {
-    absl::Status status = BeginUse();
-    if (!status.ok()) return status;
-    const absl::Cleanup leave = [this] { Leave(); };
-    return use();
-  }
+  // Enters, and leaves when the returned object ends. Before that, frees the engines of models that
+  // have been unloaded. Returns FailedPrecondition if Close has begun, or in a forked child.
+  struct CallLeave {
+    void operator()(Engines* engines) const { engines->Leave(); }
+  };
+  absl::StatusOr<std::unique_ptr<Engines, CallLeave>> Use();
   // Begins a use that lasts as long as the returned object: Close destroys no engine before it
   // ends. A request that goes from one engine to another needs it. Returns FailedPrecondition if
   // Close has begun. This object must outlive the returned one.
@@ -110,7 +107,6 @@ class Engines {
   Activity activity() const;
 
  private:
-  absl::Status BeginUse();
   Engine* Find(const std::shared_ptr<const ModelParts>& model, TranslatorOptions* wanted);
   std::shared_ptr<const LinePlan> FindPrepared(Engine* engine, uint64_t pivot,
                                                const Options& options);

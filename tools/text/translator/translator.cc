@@ -65,29 +65,28 @@ Translator::~Translator() { engines_->Close(); }
 absl::StatusOr<std::shared_ptr<const Plan>> Translator::Prepare(std::shared_ptr<const Model> model,
                                                                 const Options& options) try {
   if (model == nullptr) return internal::Invalid("a model is missing; see Model::Load");
-  return engines_->Use([&]() -> absl::StatusOr<std::shared_ptr<const Plan>> {
-    auto plan = std::make_shared<Plan>(engines_, model);
-    Options known = options;  // with a language in place of "auto"
-    NIBU_ASSIGN_OR_RETURN(plan->languages, internal::Languages::Create(model->info(), &known));
-    NIBU_RETURN_IF_ERROR(internal::CheckOptions(known));
-    const auto decoding_with = [&](const internal::ModelParts& parts) {
-      return internal::MakeDecodingOptions(known, parts.loaded.defaults);
-    };
-    const internal::DecodingOptions decoding = decoding_with(*model->parts_);
-    NIBU_RETURN_IF_ERROR(decoding.Validate());
-    const int longest = decoding.max_decoding_length;
-    NIBU_ASSIGN_OR_RETURN(plan->engine,
-                          engines_->For(model->parts_, known.max_input_length, longest));
-    const internal::ModelParts* const second = model->pivot_.get();
-    if (second != nullptr) {
-      NIBU_ASSIGN_OR_RETURN(plan->pivot_engine,
-                            engines_->For(model->pivot_, std::max(known.max_input_length, longest),
-                                          decoding_with(*second).max_decoding_length));
-    }
-    NIBU_ASSIGN_OR_RETURN(plan->lines, engines_->Prepare(plan->engine, *model->parts_,
-                                                         plan->pivot_engine, second, known));
-    return plan;
-  });
+  NIBU_ASSIGN_OR_RETURN(const auto use, engines_->Use());
+  auto plan = std::make_shared<Plan>(engines_, model);
+  Options known = options;  // with a language in place of "auto"
+  NIBU_ASSIGN_OR_RETURN(plan->languages, internal::Languages::Create(model->info(), &known));
+  NIBU_RETURN_IF_ERROR(internal::CheckOptions(known));
+  const auto decoding_with = [&](const internal::ModelParts& parts) {
+    return internal::MakeDecodingOptions(known, parts.loaded.defaults);
+  };
+  const internal::DecodingOptions decoding = decoding_with(*model->parts_);
+  NIBU_RETURN_IF_ERROR(decoding.Validate());
+  const int longest = decoding.max_decoding_length;
+  NIBU_ASSIGN_OR_RETURN(plan->engine,
+                        engines_->For(model->parts_, known.max_input_length, longest));
+  const internal::ModelParts* const second = model->pivot_.get();
+  if (second != nullptr) {
+    NIBU_ASSIGN_OR_RETURN(plan->pivot_engine,
+                          engines_->For(model->pivot_, std::max(known.max_input_length, longest),
+                                        decoding_with(*second).max_decoding_length));
+  }
+  NIBU_ASSIGN_OR_RETURN(plan->lines, engines_->Prepare(plan->engine, *model->parts_,
+                                                       plan->pivot_engine, second, known));
+  return plan;
 } catch (...) {
   return internal::StatusOfException();
 }
@@ -153,7 +152,8 @@ absl::StatusOr<Ticket> Translator::SubmitLine(const internal::MarkedLine& line,
   const auto pending = std::make_shared<internal::PendingLine>(
       std::move(plan), std::move(request), std::move(language), std::move(done));
   state->lines[0] = pending;
-  NIBU_RETURN_IF_ERROR(engines_->Use([&] { return pending->Submit(line, queue_timeout); }));
+  NIBU_ASSIGN_OR_RETURN(const auto use, engines_->Use());
+  NIBU_RETURN_IF_ERROR(pending->Submit(line, queue_timeout));
   Ticket ticket;
   ticket.state_ = std::move(state);
   return ticket;
@@ -231,7 +231,7 @@ absl::StatusOr<std::vector<Result>> Translator::SubmitAll(const std::vector<std:
   if (used->engines != engines_) {
     return absl::FailedPreconditionError("the plan is another translator's");
   }
-  NIBU_RETURN_IF_ERROR(engines_->Use([] { return absl::OkStatus(); }));
+  NIBU_RETURN_IF_ERROR(engines_->Use().status());
   const bool has_repeats = used->lines->options.sampling_topk == 1;
   std::unordered_map<std::string, size_t> known;
   std::vector<size_t> same(texts.size());  // for each text, the first one that is equal
@@ -269,7 +269,7 @@ absl::StatusOr<std::vector<Result>> Translator::SubmitAll(const std::vector<std:
 
 void Translator::ReleaseUnloaded() {
   try {
-    engines_->Use([] { return absl::OkStatus(); }).IgnoreError();
+    engines_->Use().IgnoreError();
   } catch (...) {  // There is no memory for the list of engines to free. A later call frees them.
   }
 }

@@ -180,7 +180,7 @@ absl::StatusOr<Ticket> Translator::SubmitWhole(absl::string_view text,
                                                std::string language, Done done,
                                                std::chrono::nanoseconds queue_timeout) {
   // A text without units is refused like others.
-  NIBU_RETURN_IF_ERROR(engines_->Use([] { return absl::OkStatus(); }));
+  NIBU_RETURN_IF_ERROR(engines_->Use().status());
   const Options& options = plan->lines->options;
   if (request.on_step != nullptr) {
     return internal::Invalid("a whole text does not tell of its steps; give its lines");
