@@ -239,6 +239,7 @@ void BindEngine(py::module_* module) {
       .def("close", &Engine::Close)
       .def_property_readonly("threads", [](const Engine& self) { return self.Use()->threads(); });
   module->def("refuse_to_wait", &RefuseToWait);
+  module->def("leave_at_end", &LeaveAtEnd);
   module->def("close_all", &Engine::CloseAll);
 }
 

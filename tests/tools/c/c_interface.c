@@ -306,7 +306,7 @@ static void TestResult(void) {
       CHECK(nibu_result_alignment(none, at, h, &pairs) == NULL && pairs == 0);
       CHECK(nibu_result_attention(none, at, h, 0, NULL) == NULL);
       CHECK(nibu_result_warnings(none, at, h) == NULL);
-      CHECK(nibu_result_source_label(none, at, h) == NULL);
+      CHECK(nibu_result_source_label(none, at, 99) == NULL);
     }
     CHECK(nibu_result_source_language(none, 1) == NULL);
   }

@@ -192,7 +192,11 @@ class Future(concurrent.futures.Future[Result]):
         cancelled.
         """
         self._check()
-        return super().result(timeout)
+        try:
+            return super().result(timeout)
+        except concurrent.futures.CancelledError:
+            _nibu.leave_at_end()  # a daemon thread ends silently
+            raise
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
         """Waits as result does, and returns what it would raise about the translation; None: there is one."""
@@ -207,17 +211,17 @@ class Future(concurrent.futures.Future[Result]):
             pending.cancel()
         return is_cancelled
 
-    def add_done_callback(self, fn: Callable[[Future], object]) -> None:  # type: ignore[override]
+    def add_done_callback(self, fn: Callable[[Any], object]) -> None:
         """Calls fn(future) once it has ended, at once if it has."""
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            super().add_done_callback(fn)  # type: ignore[arg-type]
+            super().add_done_callback(fn)
             return
         self._in_loops.append(_InLoop(loop, fn))
         super().add_done_callback(self._in_loops[-1])
 
-    def remove_done_callback(self, fn: Callable[[Future], object]) -> int:
+    def remove_done_callback(self, fn: Callable[[Any], object]) -> int:
         """Forgets a function that was added within an event loop, as asyncio.wait does. Returns how often it was."""
         removed = [each for each in self._in_loops if each.function == fn]
         for each in removed:
@@ -241,9 +245,9 @@ class _InLoop:
 
     __slots__ = ("_loop", "function")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, function: Callable[[Future], object]) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, function: Callable[[Any], object]) -> None:
         self._loop = loop
-        self.function: Callable[[Future], object] | None = function
+        self.function: Callable[[Any], object] | None = function
 
     def __call__(self, future: Any) -> None:
         if self.function is not None:

@@ -337,7 +337,8 @@ def _texts(name: str, source: Text | Texts) -> list[Text]:
         raise TypeError(f"{name} must have an order, and {type(source).__name__} is no list; give list(...)")
     if not isinstance(source, Iterable):
         raise TypeError(f"{name} must be str or bytes, or a list of them, not {type(source).__name__}")
-    return list(source)
+    texts: Any = source
+    return list(texts)
 
 
 def _check_text(name: str, text: object) -> None:

@@ -92,10 +92,11 @@ OpenAIGPT2Converter = refuse("OpenAIGPT2Converter", __name__, _READ)
 OpenNMTTFConverter = refuse("OpenNMTTFConverter", __name__, _READ)
 
 # Each converter can be imported from here and from a module of its own.
-for _module, _class in {"converter": Converter, "eole_ct2": EoleConverter, "fairseq": FairseqConverter,
-                        "marian": MarianConverter, "openai_gpt2": OpenAIGPT2Converter,
-                        "opennmt_py": OpenNMTPyConverter, "opennmt_tf": OpenNMTTFConverter,
-                        "opus_mt": OpusMTConverter, "transformers": TransformersConverter}.items():
+_CLASSES: dict[str, type] = {
+    "converter": Converter, "eole_ct2": EoleConverter, "fairseq": FairseqConverter, "marian": MarianConverter,
+    "openai_gpt2": OpenAIGPT2Converter, "opennmt_py": OpenNMTPyConverter, "opennmt_tf": OpenNMTTFConverter,
+    "opus_mt": OpusMTConverter, "transformers": TransformersConverter}
+for _module, _class in _CLASSES.items():
     _own = types.ModuleType(f"{__name__}.{_module}", f"The class {_class.__name__}.")
     setattr(_own, _class.__name__, _class)
     globals()[_module] = sys.modules[_own.__name__] = _own
