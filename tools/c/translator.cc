@@ -33,7 +33,8 @@ nibu_status nibu_open(const char* path, const nibu_options* options, nibu_transl
         nibu::Translator::Open(path == nullptr ? "" : path, all.text, all.model, all.speed);
     if (!opened.ok()) return opened.status();
     *translator = new nibu_translator{
-        *std::move(opened), std::make_unique<const nibu_plan>(nullptr, all.text.alignment)};
+        *std::move(opened),
+        std::unique_ptr<const nibu_plan>(new nibu_plan{nullptr, all.text.alignment})};
     return absl::OkStatus();
   });
 }
