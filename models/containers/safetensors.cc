@@ -41,6 +41,7 @@ constexpr std::pair<absl::string_view, DType> kTypes[] = {
     {"F32", DType::kFloat32}, {"F16", DType::kFloat16}, {"BF16", DType::kBFloat16},
     {"I8", DType::kInt8},     {"I16", DType::kInt16},   {"I32", DType::kInt32},
     {"I64", DType::kInt64},   {"U8", DType::kUint8}};
+constexpr absl::string_view kFloat64 = "F64";  // read as float32
 constexpr DType kWrittenTypes[] = {DType::kFloat32, DType::kFloat16, DType::kBFloat16};
 
 absl::Status DamagedSafetensors(const FileBytes& file, absl::string_view what) {
@@ -64,15 +65,16 @@ absl::StatusOr<Entry> ReadEntry(const std::string& name, const Json& json, absl:
     return DamagedSafetensors(*file,
                               absl::StrCat("\"", name, "\" is not {dtype, shape, data_offsets}"));
   }
+  const bool is_float64 = json["dtype"].get_ref<const std::string&>() == kFloat64;
   const auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& known) {
     return known.first == json["dtype"].get_ref<const std::string&>();
   });
-  if (type == std::end(kTypes)) {
+  if (type == std::end(kTypes) && !is_float64) {
     return NotSupported(file->path(), ": tensor \"", name, "\" has type ",
                         QuotedJson(json["dtype"]), ", which nibu does not read");
   }
   TensorView& view = entry.tensor.view;
-  view.dtype = type->second;
+  view.dtype = is_float64 ? DType::kInt64 : type->second;  // the same size, until TakeFloat64
   view.shape.assign(shape.begin(), shape.end());  // a size of 2^63 or more becomes negative
   const std::optional<uint64_t> bytes = BytesOf(view.dtype, view.shape);
   if (!bytes.has_value()) {
@@ -90,7 +92,11 @@ absl::StatusOr<Entry> ReadEntry(const std::string& name, const Json& json, absl:
                             *bytes, " bytes, its place has ", end - begin));
   }
   view.data = data.data() + begin;
-  entry.tensor.file = std::move(file);
+  if (is_float64) {
+    entry.tensor.TakeFloat64(file->path(), data.substr(begin, *bytes));
+  } else {
+    entry.tensor.file = std::move(file);
+  }
   return entry;
 }
 

@@ -134,6 +134,33 @@ bool Parse(absl::string_view text, JsonBuilder* builder) {
   return Json::sax_parse(bytes, bytes + text.size(), builder);
 }
 
+// Python's json module writes numbers that JSON does not have: NaN, Infinity and -Infinity. Returns
+// the text with each of them as a string, so that only who needs the field refuses it; empty if
+// there are none.
+std::string QuotePythonNumbers(absl::string_view text) {
+  if (!absl::StrContains(text, "NaN") && !absl::StrContains(text, "Infinity")) return "";
+  std::string quoted;
+  bool in_string = false;
+  while (!text.empty()) {
+    size_t size = 1;
+    bool is_number = false;
+    if (in_string) {
+      if (text[0] == '\\' && text.size() > 1) size = 2;
+      in_string = text[0] != '"';
+    } else {
+      in_string = text[0] == '"';
+      for (const absl::string_view number : {"NaN", "Infinity", "-Infinity"}) {
+        if (!absl::StartsWith(text, number)) continue;
+        size = number.size();
+        is_number = true;
+      }
+    }
+    absl::StrAppend(&quoted, is_number ? "\"" : "", text.substr(0, size), is_number ? "\"" : "");
+    text.remove_prefix(size);
+  }
+  return quoted;
+}
+
 }  // namespace
 
 absl::StatusOr<Json> ParseJson(absl::string_view text, const std::string& file,
@@ -190,7 +217,8 @@ absl::StatusOr<ConfigFile> ConfigFile::ReadOptional(
 }
 
 absl::StatusOr<ConfigFile> ConfigFile::Parse(absl::string_view text, std::string file) {
-  NIBU_ASSIGN_OR_RETURN(Json json, ParseJson(text, file));
+  const std::string quoted = QuotePythonNumbers(text);
+  NIBU_ASSIGN_OR_RETURN(Json json, ParseJson(quoted.empty() ? text : quoted, file));
   return From(std::move(json), std::move(file));
 }
 

@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/assembly/layer_attention.h"
 #include "models/assembly/model_defaults.h"
 #include "models/containers/weights_file.h"
+#include "models/files/file_bytes.h"
 #include "models/files/foreign.h"
 #include "models/vocabulary/vocabulary_file.h"
 
@@ -53,7 +56,31 @@ absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory
   NIBU_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBytes> file,
                         OpenRequiredFile(directory, name, kMarianMtFiles));
   NIBU_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(file->bytes(), file->path()));
-  return TokensById(json, file->path(), size, "config.json");
+  return TokensById(json, file->path(), size, "config.json", /*may_be_padded=*/true);
+}
+
+// Tables may have more rows than the vocabulary has tokens, for which transformers' tokenizer has
+// no text. They are never generated.
+void SuppressUnused(const std::vector<std::string>& tokens, std::vector<int>* suppressed) {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i] == UnusedToken(i)) suppressed->push_back(static_cast<int>(i));
+  }
+}
+
+// An output bias of -infinity forbids a token. Such a bias is replaced by one that makes the
+// probability 0 just as well, since other values that are not finite are damage.
+void ForbidByBias(OpenedModel* opened) {
+  constexpr float kNever = -1e9f;
+  StoredTensor* const stored = opened->source->Mutable("final_logits_bias");
+  if (stored == nullptr || stored->view.dtype != DType::kFloat32) return;
+  std::vector<float> values(stored->view.bytes() / sizeof(float));
+  std::memcpy(values.data(), stored->view.data, stored->view.bytes());
+  if (absl::c_find(values, -INFINITY) == values.end()) return;
+  absl::c_replace(values, -INFINITY, kNever);
+  const auto* bytes = reinterpret_cast<const char*>(values.data());
+  stored->file =
+      FileBytes::InMemory(stored->file->path(), std::string(bytes, stored->view.bytes()));
+  stored->view.data = stored->file->bytes().data();
 }
 
 // Reads the vocabularies, and sets source_suffix, unk and unk_target of `model`.
@@ -68,6 +95,7 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
   const char* target_name = separate ? "target_vocab.json" : "vocab.json";
   NIBU_ASSIGN_OR_RETURN(vocabulary.target_tokens,
                         Vocabulary(directory, target_name, model->vocab_target));
+  SuppressUnused(vocabulary.target_tokens, &model->suppressed);
   const std::string source_file = absl::StrCat(directory, "/vocab.json");
   NIBU_ASSIGN_OR_RETURN(const std::string eos, SpecialToken(tokenizer, "eos_token", "</s>"));
   NIBU_ASSIGN_OR_RETURN(const int suffix, FindToken(vocabulary.source_tokens, eos, source_file));
@@ -258,6 +286,7 @@ absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(directory, &marian.model));
 
   NIBU_ASSIGN_OR_RETURN(*opened.source, OpenWeights(directory));
+  ForbidByBias(&opened);
   const TensorSource& source = *opened.source;
   opened.names = HuggingFaceNames(marian, source);
   // If the file has positions, those are used instead of computed ones.

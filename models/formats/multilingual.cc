@@ -274,7 +274,7 @@ absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& direct
     const bool is_text =
         !token.empty() && code.empty() && token != "<s>" && token != "<pad>" && token != "<mask>";
     if (!is_text) model->suppressed.push_back(id);
-    if (token.empty()) token = absl::StrCat("<unused ", id, ">");
+    if (token.empty()) token = UnusedToken(i);
     if (code.empty()) continue;
     if (parts.forced_target == id) languages.default_target = code;
     languages.languages.push_back({std::move(code), id});

@@ -20,13 +20,20 @@ absl::Status WrongVocabularySize(const std::string& file, size_t found, int expe
                  "; vocabulary and model do not belong together");
 }
 
+std::string UnusedToken(size_t id) { return absl::StrCat("<unused ", id, ">"); }
+
 absl::StatusOr<std::vector<std::string>> TokensById(const nlohmann::json& json,
                                                     const std::string& file, int size,
-                                                    absl::string_view where) {
+                                                    absl::string_view where, bool may_be_padded) {
   if (!json.is_object()) {
     return Invalid(file, ": not an object of token: id");
   }
-  if (size < 0 || json.size() != static_cast<size_t>(size)) {
+  // Padding makes sizes round, or leaves room for fine-tuning. A table of more than twice the size
+  // is another vocabulary's.
+  constexpr size_t kSmall = 1024;
+  const size_t most = may_be_padded ? json.size() + std::max(json.size(), kSmall) : json.size();
+  const auto rows = static_cast<size_t>(std::max(size, 0));
+  if (size < 0 || json.size() > rows || rows > most) {
     return WrongVocabularySize(file, json.size(), size, where);
   }
   std::vector<std::string> tokens(static_cast<size_t>(size));
@@ -42,6 +49,9 @@ absl::StatusOr<std::vector<std::string>> TokensById(const nlohmann::json& json,
     }
     seen[i] = true;
     tokens[i] = token;
+  }
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (!seen[i]) tokens[i] = UnusedToken(i);
   }
   return tokens;
 }

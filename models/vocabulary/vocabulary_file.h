@@ -18,11 +18,16 @@ namespace nibu::internal {
 absl::Status WrongVocabularySize(const std::string& file, size_t found, int expected,
                                  absl::string_view where);
 
+// Returns the name of an id that has no token.
+std::string UnusedToken(size_t id);
+
 // Returns the tokens of an object {token: id} in the order of their ids. InvalidArgument unless the
-// ids are 0 ... size - 1, each once. `where` names the origin of the size in messages.
+// ids are 0 ... size - 1, each once; if the vocabulary `may_be_padded`, ids may be missing, whose
+// tokens are UnusedToken's. `where` names the origin of the size in messages.
 absl::StatusOr<std::vector<std::string>> TokensById(const nlohmann::json& json,
                                                     const std::string& file, int size,
-                                                    absl::string_view where);
+                                                    absl::string_view where,
+                                                    bool may_be_padded = false);
 
 // Returns the id of a token. InvalidArgument naming `file`: it is not among `tokens`.
 absl::StatusOr<int> FindToken(const std::vector<std::string>& tokens, const std::string& token,

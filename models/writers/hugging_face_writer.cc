@@ -63,6 +63,10 @@ absl::Status CheckExpressible(const OpenedModel& model) {
   const ModelConfig& config = model.config;
   if (config.decoder_memory != DecoderMemory::kSelfAttention) return Cannot("an SSRU decoder");
   if (config.norm_kind != NormKind::kLayer) return Cannot("RMS normalization");
+  // transformers' MarianMT passes over the fields that say so.
+  if (config.norm_order != NormOrder::kPost) return Cannot("layers that begin with their norm");
+  if (config.final_norm) return Cannot("a norm behind the last layer");
+  if (config.embedding_norm) return Cannot("a norm behind the embeddings");
   if (config.position_kind == PositionKind::kRelative) return Cannot("relative positions");
   if (config.gated_ffn) return Cannot("gated feed-forward layers");
   if (config.d_head != 0) return Cannot("heads of a size of their own");

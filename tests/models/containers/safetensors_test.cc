@@ -49,6 +49,20 @@ TEST(Safetensors, ReadsTensorsOfEveryType) {
   EXPECT_TRUE(source->CheckAllUsed().ok());
 }
 
+TEST(Safetensors, Float64IsReadAsFloat32) {
+  const double values[2] = {0.1, -3};
+  const std::string data(reinterpret_cast<const char*>(values), sizeof(values));
+  absl::StatusOr<TensorSource> source =
+      Read(Safetensors(R"({"a":{"dtype":"F64","shape":[2],"data_offsets":[0,16]}})", data));
+  ASSERT_TRUE(source.ok()) << source.status();
+  const absl::StatusOr<TensorView> a = source->Get("a", {2}, {DType::kFloat32});
+  ASSERT_TRUE(a.ok()) << a.status();
+  EXPECT_EQ(static_cast<const float*>(a->data)[0], 0.1f);
+  EXPECT_EQ(static_cast<const float*>(a->data)[1], -3.0f);
+  EXPECT_THAT(Error(R"({"a":{"dtype":"F64","shape":[2],"data_offsets":[0,8]}})", 8),
+              HasSubstr("needs 16 bytes"));
+}
+
 TEST(Safetensors, EmptyObjectHasNoTensors) {
   const absl::StatusOr<TensorSource> source = Read(Safetensors("{}", ""));
   ASSERT_TRUE(source.ok()) << source.status();

@@ -93,6 +93,17 @@ TEST(ConfigFile, TypedLookUps) {
   EXPECT_FALSE(ConfigFile::Parse("[]", "c.json").ok());
 }
 
+TEST(JsonTest, NumbersThatOnlyPythonWrites) {
+  const auto config = ConfigFile::Parse(
+      R"({"a": NaN, "b": [-Infinity, Infinity], "c": "NaN \" Infinity", "d": 2})", "f");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(*config->Int("d", 0), 2);
+  EXPECT_EQ(*config->String("c", ""), "NaN \" Infinity");
+  EXPECT_EQ(Message(config->Float("a", 0).status()), "f: \"a\" must be a number, found \"NaN\"");
+  EXPECT_FALSE(ConfigFile::Parse(R"({"a": NaN)", "f").ok());
+  EXPECT_FALSE(ConfigFile::Parse(R"({"a": NaNa})", "f").ok());
+}
+
 TEST(JsonTest, AMemberIsReadNoFurther) {
   const auto member = [](const char* text) { return ParseJsonMember(text, "f", "b"); };
   EXPECT_EQ(*member(R"({"a": {"b": 1}, "b": {"a": [2, {"b": 3}]}, "c": damaged)"),

@@ -357,6 +357,42 @@ TEST(HuggingFaceDamage, ConfigurationThatMakesNoSense) {
       HasSubstr("generation_config.json: \"bad_words_ids\" must be a list of lists of one"));
 }
 
+// Rows behind the last token are never generated, as if the model were without them.
+TEST(HuggingFace, PaddedVocabulary) {
+  TinyMarian tiny;
+  const TempFolder folder;
+  tiny.config["vocab_size"] = TinyMarian::kV + 3;
+  for (const char* name : {"model.shared.weight", "final_logits_bias"}) {
+    const bool is_bias = name[0] == 'f';
+    auto& tensor = tiny.tensors[name];
+    tensor.shape[is_bias ? 1 : 0] += 3;
+    tensor.values.resize(tensor.values.size() + 3 * (is_bias ? 1 : TinyMarian::kD), 9.0f);
+  }
+  tiny.Write(folder);
+  const absl::StatusOr<LoadedModel> loaded = LoadModel(folder.path(), ComputeType::kFloat32);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ(loaded->vocabulary.target_tokens.back(), "<unused 9>");
+  for (const int token : Greedy(*loaded).tokens) EXPECT_LT(token, TinyMarian::kV);
+  for (const int id : {7, 8, 9}) {
+    EXPECT_THAT(loaded->model->config.suppressed, ::testing::Contains(id));
+  }
+}
+
+TEST(HuggingFace, ABiasOfMinusInfinityForbidsAToken) {
+  TinyMarian tiny;
+  tiny.tensors["final_logits_bias"].values[3] = -INFINITY;
+  const TempFolder folder;
+  tiny.Write(folder);
+  const absl::StatusOr<LoadedModel> loaded = LoadModel(folder.path(), ComputeType::kFloat32);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  for (const int token : Greedy(*loaded).tokens) EXPECT_NE(token, 3);
+  for (const float damage : {INFINITY, NAN}) {
+    tiny.tensors["final_logits_bias"].values[3] = damage;
+    tiny.Write(folder);
+    EXPECT_FALSE(LoadModel(folder.path(), ComputeType::kFloat32).ok());
+  }
+}
+
 TEST(HuggingFace, CaptionsModel) {
   const absl::StatusOr<LoadedModel> loaded = LoadModel(CaptionsModelPath(), ComputeType::kFloat32);
   ASSERT_TRUE(loaded.ok()) << loaded.status();

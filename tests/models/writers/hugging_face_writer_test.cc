@@ -75,17 +75,12 @@ TEST(HuggingFaceWriter, LearnedPositionsAndTwoVocabularies) {
   TinyMarian tiny;
   tiny.config["share_encoder_decoder_embeddings"] = false;
   tiny.config["tie_word_embeddings"] = false;
-  tiny.config["normalize_before"] = true;
-  tiny.config["add_final_layer_norm"] = true;
-  tiny.config["normalize_embedding"] = true;
   tiny.config["static_position_embeddings"] = false;
   tiny.config["scale_embedding"] = false;
   tiny.tensors.erase("model.shared.weight");
   for (const std::string stack : {"model.encoder", "model.decoder"}) {
     tiny.Add(stack + ".embed_tokens.weight", {TinyMarian::kV, TinyMarian::kD});
     tiny.Add(stack + ".embed_positions.weight", {32, TinyMarian::kD});
-    tiny.AddNorm(stack + ".layer_norm");
-    tiny.AddNorm(stack + ".layernorm_embedding");
   }
   tiny.Add("lm_head.weight", {TinyMarian::kV, TinyMarian::kD});
   tiny.tokenizer["separate_vocabs"] = true;
@@ -99,21 +94,15 @@ TEST(HuggingFaceWriter, LearnedPositionsAndTwoVocabularies) {
 // Marian's decoder starts from a zero vector, its positions have another formula, and its norms
 // have another epsilon.
 TEST(HuggingFaceWriter, MarianModels) {
-  for (const char* norm_suffix : {"", "_pre"}) {
-    TinyMarianModel tiny(/*ssru=*/false, norm_suffix);
-    if (norm_suffix[0] != '\0') {
-      tiny.options["transformer-preprocess"] = "n";
-      tiny.options["transformer-postprocess"] = "da";
-    }
-    const TempFolder folder;
-    WriteFile(folder / "model.npz", tiny.Npz());
-    WriteFile(folder / "vocab.spm", tiny.VocabularySpm());
-    ExpectSame(folder.path());
-    ASSERT_TRUE(Write(folder.path(), folder / "hf").ok());
-    const absl::StatusOr<LoadedModel> loaded = LoadModel(folder / "hf", ComputeType::kFloat32);
-    EXPECT_EQ(loaded->vocabulary.source_tokens.back(), "<pad>");
-    EXPECT_EQ(loaded->model->config.decoder_start, TinyMarianModel::kV);
-  }
+  const TinyMarianModel tiny(/*ssru=*/false, "");
+  const TempFolder folder;
+  WriteFile(folder / "model.npz", tiny.Npz());
+  WriteFile(folder / "vocab.spm", tiny.VocabularySpm());
+  ExpectSame(folder.path());
+  ASSERT_TRUE(Write(folder.path(), folder / "hf").ok());
+  const absl::StatusOr<LoadedModel> loaded = LoadModel(folder / "hf", ComputeType::kFloat32);
+  EXPECT_EQ(loaded->vocabulary.source_tokens.back(), "<pad>");
+  EXPECT_EQ(loaded->model->config.decoder_start, TinyMarianModel::kV);
 }
 
 TEST(HuggingFaceWriter, CTranslate2Models) {
@@ -153,6 +142,27 @@ TEST(HuggingFaceWriter, SaysWhatCannotBeHeld) {
     EXPECT_THAT(message(no_pieces.path()), HasSubstr("a shortlist (it can be left out)"));
   }
   EXPECT_THAT(message(TestdataPath("m2m")), HasSubstr("a choice of languages"));
+  {
+    TinyMarianModel pre_norm(/*ssru=*/false, "_pre");
+    pre_norm.options["transformer-preprocess"] = "n";
+    pre_norm.options["transformer-postprocess"] = "da";
+    const TempFolder model;
+    WriteFile(model / "model.npz", pre_norm.Npz());
+    WriteFile(model / "vocab.spm", pre_norm.VocabularySpm());
+    EXPECT_THAT(message(model.path()), HasSubstr("layers that begin with their norm"));
+  }
+  for (const auto& [field, norm, what] :
+       {std::tuple("add_final_layer_norm", ".layer_norm", "a norm behind the last layer"),
+        {"normalize_embedding", ".layernorm_embedding", "a norm behind the embeddings"}}) {
+    TinyMarian with_norm;
+    with_norm.config[field] = true;
+    for (const std::string stack : {"model.encoder", "model.decoder"}) {
+      with_norm.AddNorm(stack + norm);
+    }
+    const TempFolder model;
+    with_norm.Write(model);
+    EXPECT_THAT(message(model.path()), HasSubstr(what));
+  }
   const TempFolder tiny;
   TinyMarian().Write(tiny);
   EXPECT_THAT(std::string(Write(tiny.path(), tiny.path() + "/").message()),
