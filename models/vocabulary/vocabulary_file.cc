@@ -44,6 +44,7 @@ absl::StatusOr<std::vector<std::string>> TokensById(const nlohmann::json& json,
                      size - 1);
     }
     const auto i = id.get<size_t>();
+    if (i >= json.size()) return WrongVocabularySize(file, json.size(), size, where);  // a gap
     if (seen[i]) {
       return Invalid(file, ": id ", i, " belongs to both \"", tokens[i], "\" and \"", token, "\"");
     }

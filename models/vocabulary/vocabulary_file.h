@@ -22,8 +22,8 @@ absl::Status WrongVocabularySize(const std::string& file, size_t found, int expe
 std::string UnusedToken(size_t id);
 
 // Returns the tokens of an object {token: id} in the order of their ids. InvalidArgument unless the
-// ids are 0 ... size - 1, each once; if the vocabulary `may_be_padded`, ids may be missing, whose
-// tokens are UnusedToken's. `where` names the origin of the size in messages.
+// ids are 0 ... size - 1, each once; if the vocabulary `may_be_padded`, the last ones may be
+// missing, whose tokens are UnusedToken's. `where` names the origin of the size in messages.
 absl::StatusOr<std::vector<std::string>> TokensById(const nlohmann::json& json,
                                                     const std::string& file, int size,
                                                     absl::string_view where,

@@ -63,10 +63,6 @@ absl::Status CheckExpressible(const OpenedModel& model) {
   const ModelConfig& config = model.config;
   if (config.decoder_memory != DecoderMemory::kSelfAttention) return Cannot("an SSRU decoder");
   if (config.norm_kind != NormKind::kLayer) return Cannot("RMS normalization");
-  // transformers' MarianMT passes over the fields that say so.
-  if (config.norm_order != NormOrder::kPost) return Cannot("layers that begin with their norm");
-  if (config.final_norm) return Cannot("a norm behind the last layer");
-  if (config.embedding_norm) return Cannot("a norm behind the embeddings");
   if (config.position_kind == PositionKind::kRelative) return Cannot("relative positions");
   if (config.gated_ffn) return Cannot("gated feed-forward layers");
   if (config.d_head != 0) return Cannot("heads of a size of their own");
@@ -79,7 +75,14 @@ absl::Status CheckExpressible(const OpenedModel& model) {
   if (config.embedding_scale != 1.0f && config.embedding_scale != root) {
     return Cannot("embeddings that are scaled by other than the root of d_model");
   }
-  return CheckVocabulary(model);
+  NIBU_RETURN_IF_ERROR(CheckVocabulary(model));
+  // transformers' MarianMT passes over the fields that say so; nibu's reader does not. A model with
+  // mechanisms of attention that transformers lacks is only for nibu in any case.
+  if (!config.encoder_attention.empty() || !config.cross_attention.empty()) return absl::OkStatus();
+  if (config.norm_order != NormOrder::kPost) return Cannot("layers that begin with their norm");
+  if (config.final_norm) return Cannot("a norm behind the last layer");
+  if (config.embedding_norm) return Cannot("a norm behind the embeddings");
+  return absl::OkStatus();
 }
 
 absl::string_view ActivationWord(Activation activation) {

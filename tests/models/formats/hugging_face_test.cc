@@ -297,6 +297,8 @@ TEST(HuggingFaceDamage, ValuesThatAreNotFinite) {
         "model.decoder.layers.0.final_layer_norm.bias", "final_logits_bias"}) {
     for (const float value :
          {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
+      // An output bias of -infinity is no damage; see ABiasOfMinusInfinityForbidsAToken.
+      if (absl::string_view(name) == "final_logits_bias" && std::isinf(value)) continue;
       EXPECT_THAT(Error([&](TinyMarian* t) { t->tensors[name].values.back() = value; }),
                   HasSubstr(absl::StrCat("model.safetensors: tensor \"", name,
                                          "\" holds NaN or infinite values")));
