@@ -40,8 +40,9 @@ struct nibu_plan {
 };
 
 struct nibu_translator {
-  std::unique_ptr<nibu::Translator> translator;
   std::unique_ptr<const nibu_plan> own = {};  // that of nibu_open, or null
+  // Comes last, and so ends first: its destructor waits for requests, whose callbacks use `own`.
+  std::unique_ptr<nibu::Translator> translator;
 
   // Returns the plan that a request has or, for NULL, the translator's own; null if it has none.
   const nibu_plan* PlanOf(const nibu_plan* plan) const {

@@ -18,7 +18,7 @@ nibu_status nibu_translator_new(const nibu_options* options, nibu_translator** t
     auto made =
         nibu::Translator::Create(options == nullptr ? nibu::SpeedOptions() : options->speed);
     if (!made.ok()) return made.status();
-    *translator = new nibu_translator{*std::move(made)};
+    *translator = new nibu_translator{.translator = *std::move(made)};
     return absl::OkStatus();
   });
 }
@@ -33,8 +33,8 @@ nibu_status nibu_open(const char* path, const nibu_options* options, nibu_transl
         nibu::Translator::Open(path == nullptr ? "" : path, all.text, all.model, all.speed);
     if (!opened.ok()) return opened.status();
     *translator = new nibu_translator{
-        *std::move(opened),
-        std::unique_ptr<const nibu_plan>(new nibu_plan{nullptr, all.text.alignment})};
+        std::unique_ptr<const nibu_plan>(new nibu_plan{nullptr, all.text.alignment}),
+        *std::move(opened)};
     return absl::OkStatus();
   });
 }

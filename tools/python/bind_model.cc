@@ -61,6 +61,10 @@ py::list OptionDicts() {
 }
 
 std::string PathOf(py::handle path) {
+  if (!py::isinstance<py::str>(path) && !py::hasattr(path, "__fspath__")) {
+    throw py::type_error("the path of a model must be a str or a path, not " +
+                         std::string(py::str(py::type::of(path).attr("__name__"))));
+  }
   return TextOf(py::module_::import("os").attr("fspath")(path));
 }
 

@@ -91,14 +91,20 @@ Result ResultOf(const py::tuple& state) {
   return result;
 }
 
-// Adds equality, pickle and, with it, copy to a class of plain data.
+// Adds equality, pickle and, with it, copy to a class of plain data. `restore` is the name of the
+// function that makes an object of its fields: this module's, and one of nibu._results that calls
+// it, since pickle needs a function of Python's. (pybind11's own form aborts the process
+// with the old protocols 0 and 1.)
 template <typename Class, typename Make>
-void BindPlainData(Class* bound, Make make) {
+void BindPlainData(py::module_* module, Class* bound, const char* restore, Make make) {
   using T = typename Class::type;
+  module->def(restore, [make](const py::tuple& state) { return make(state); });
   bound->def(
       "__eq__", [](const T& self, const T& other) { return self == other; }, py::is_operator());
-  bound->def(py::pickle([](const T& self) { return StateOf(self); },
-                        [make](const py::tuple& state) { return make(state); }));
+  bound->def("__reduce_ex__", [restore](const T& self, int) {
+    return py::make_tuple(py::module_::import("nibu._results").attr(restore),
+                          py::make_tuple(StateOf(self)));
+  });
 }
 
 }  // namespace
@@ -106,7 +112,7 @@ void BindPlainData(Class* bound, Make make) {
 void BindResult(py::module_* module) {
   py::class_<Hypothesis> hypothesis(*module, "Hypothesis",
                                     "A translation of a text, one of a Result's.");
-  BindPlainData(&hypothesis, &HypothesisOf);
+  BindPlainData(module, &hypothesis, "restore_hypothesis", &HypothesisOf);
   hypothesis.def("__hash__", [](const Hypothesis& self) { return py::hash(Str(self.text)); })
       .def("__repr__",
            [](const Hypothesis& self) {
@@ -144,7 +150,7 @@ void BindResult(py::module_* module) {
       .def_readonly("attention_rows", &Hypothesis::attention, "The same as a list of lists.");
 
   py::class_<Result, std::shared_ptr<Result>> result(*module, "Result");
-  BindPlainData(&result, &ResultOf);
+  BindPlainData(module, &result, "restore_result", &ResultOf);
   result
       .def_property_readonly("text",
                              [](const Result& self) {

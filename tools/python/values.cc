@@ -47,6 +47,10 @@ absl::Status Set(const std::string& name, py::handle value, T* options) {
 
 absl::Status Set(const std::string& name, py::handle value, ModelOptions* options) {
   if (name != "languages_as_tokens") return Set<ModelOptions>(name, value, options);
+  if (!py::isinstance<py::bool_>(value)) {
+    RaiseAs(PyExc_TypeError,
+            absl::StrCat("languages_as_tokens must be a bool, not ", TypeName(value)));
+  }
   options->languages_as_tokens = value.cast<bool>();
   return absl::OkStatus();
 }
@@ -60,7 +64,7 @@ absl::Status Set(const std::string& name, py::handle value, Options* options) {
     return absl::OkStatus();
   }
   if (name == "glossary") {
-    const bool is_dict = py::isinstance<py::dict>(value);
+    const bool is_dict = py::hasattr(value, "items");  // of any mapping
     if (!is_dict && !IsList(value)) {
       RaiseAs(PyExc_TypeError, "glossary must be a dict, or a list of pairs");
     }

@@ -536,6 +536,13 @@ static void TakeAndWait(void* user, nibu_status status, nibu_result* result, nib
   Take(told->answers, status, result, failed);
 }
 
+static void TakeNothing(void* user, nibu_status status, nibu_result* result, nibu_error* failed) {
+  (void)user;
+  (void)status;
+  nibu_result_free(result);
+  nibu_error_free(failed);
+}
+
 static void DestroyTold(void* user) { Destroy(((struct Told*)user)->answers); }
 
 static void TestSteps(void) {
@@ -566,6 +573,18 @@ static void TestSteps(void) {
   free(told.answers);
 }
 
+/* Submits with the translator's own plan while it is being freed. */
+static void TakeAndSubmit(void* user, nibu_status status, nibu_result* result, nibu_error* failed) {
+  nibu_translator* opened = (nibu_translator*)user;
+  nibu_error* refused = NULL;
+  nibu_status more;
+  sleep(1);
+  more = nibu_submit(opened, NULL, LINE, 26, NULL, TakeNothing, NULL, NULL, NULL, &refused);
+  CHECK(more == NIBU_OK || more == NIBU_FAILED_PRECONDITION);
+  nibu_error_free(refused);
+  TakeNothing(NULL, status, result, failed);
+}
+
 static void TestOpen(const char* path) {
   nibu_options* options = Options("alignment", "hard");
   nibu_translator* opened = NULL;
@@ -583,6 +602,7 @@ static void TestOpen(const char* path) {
   CHECK(strstr(json, "alignment") != NULL);
   nibu_free(json);
   nibu_result_free(result);
+  OK(error, nibu_submit(opened, NULL, LINE, 26, NULL, TakeAndSubmit, opened, NULL, NULL, &error));
   nibu_translator_free(opened);
   REFUSED(NIBU_NOT_FOUND, error, nibu_open("/no/such/model", NULL, &opened, &error));
   CHECK(opened == NULL);

@@ -133,8 +133,13 @@ class Futures(unittest.TestCase):
 
     def test_callbacks_must_not_wait(self):
         translator = nibu.Translator(threads=1)
+
+        async def wait_for(future):
+            return await future
+
         for call in (lambda: translator.translate(LINE), lambda: translator.translate([LINE]),
-                     lambda: translator.submit(LINE).result(), lambda: list(translator.translate_iterable([LINE]))):
+                     lambda: translator.submit(LINE).result(), lambda: asyncio.run(wait_for(translator.submit(LINE))),
+                     lambda: list(translator.translate_iterable([LINE]))):
             errors = queue.Queue()
 
             def callback(_, call=call, errors=errors):

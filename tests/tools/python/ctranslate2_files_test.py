@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import unittest
@@ -265,6 +266,22 @@ class Multilingual(unittest.TestCase):
         self.assertEqual(ctranslate2.Translator(named).compute_type, "int8_float32")
         with self.assertRaisesRegex(RuntimeError, "shortlist"):
             converter.convert(path_of("x"), vmap="vmap.txt")
+        with self.assertRaisesRegex(ValueError, "quantization"):
+            converter.convert(path_of("x"), quantization="int5")
+        # A converter never removes the model itself.
+        own = path_of("own")
+        shutil.copytree(original, os.path.join(own, "model"))
+        converter = ctranslate2.converters.TransformersConverter(os.path.join(own, "model"))
+        for output in (os.path.join(own, "model"), own):
+            with self.assertRaisesRegex(RuntimeError, "the model itself"):
+                converter.convert(output, force=True)
+        converter.convert(path_of("moved"))
+        shutil.rmtree(own)
+        with self.assertRaisesRegex(RuntimeError, "which is gone"):
+            ctranslate2.Translator(path_of("moved"))
+        pathlib.Path(named, "nibu_source.json").write_text("{}", encoding="utf-8")
+        with self.assertRaisesRegex(RuntimeError, "damaged"):
+            ctranslate2.Translator(named)
 
 
 class Programs(unittest.TestCase):

@@ -162,7 +162,8 @@ class Results(unittest.TestCase):
 
     def test_plain_data(self):
         result = self.translator.translate(LINE, num_hypotheses=2, alignment="soft")
-        for same in (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result)):
+        pickled = [pickle.loads(pickle.dumps(result, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
+        for same in [*pickled, copy.copy(result), copy.deepcopy(result)]:
             self.assertEqual(same, result)
             self.assertEqual(hash(same), hash(result))
             self.assertEqual(same.to_json(), result.to_json())
@@ -216,7 +217,7 @@ class Options(unittest.TestCase):
     def test_every_option_has_a_type(self):
         typed = nibu._options.AllOptions.__annotations__  # pylint: disable=protected-access
         named = {row["name"] for row in nibu.options()}
-        self.assertEqual(set(typed), named | {"glossary", "return_scores"})
+        self.assertEqual(set(typed), named | {"glossary", "languages_as_tokens", "return_scores"})
         self.assertEqual({row["of"] for row in nibu.options()}, {"model", "speed", "text"})
         for row in nibu.options():
             for word in row["values"]:
@@ -250,6 +251,7 @@ class Options(unittest.TestCase):
                 ({"beam_size": 1.5}, ValueError, "beam_size"),
                 ({"markup": "rtf"}, ValueError, "markup"),
                 ({"glossary": [("a", "b", "c")]}, ValueError, "glossary"),
+                ({"priority": 1 << 70}, ValueError, "priority must be"),
                 ({"tgt_lang": "xx"}, ValueError, "tgt_lang")):
             with self.assertRaisesRegex(error, text):
                 translator.translate(LINE, **options)
@@ -266,7 +268,10 @@ class Options(unittest.TestCase):
         for call in (lambda: nibu.detect("Guten Morgen", "de"), lambda: translator.translate_tokens(["A", "B"]),
                      lambda: translator.translate([LINE, LINE], target_prefix="Ei"), lambda: translator.translate({LINE}),
                      lambda: translator.translate(LINE, glossary="dog"), lambda: translator.translate_iterable(LINE),
-                     lambda: translator.translate_iterable(3), lambda: translator.translate_iterable([LINE], beam=3),
+                     lambda: translator.translate_iterable(3), lambda: translator.translate_iterable({LINE}),
+                     lambda: translator.score([LINE], [None]), lambda: translator.translate(bytearray(b"A dog")),
+                     lambda: translator.translate([LINE], target_prefix={"Ein": 1}), lambda: nibu.Translator(True),
+                     lambda: nibu.Model(MODEL, languages_as_tokens="x"), lambda: translator.translate_iterable([LINE], beam=3),
                      lambda: nibu.Translator(threads_of=5),
                      lambda: translator.model.target_pieces(["a"])):
             with self.assertRaises(TypeError):
@@ -331,6 +336,13 @@ class Options(unittest.TestCase):
         self.assertEqual(done.stdout, f"{TRANSLATION}\nZwei Hunde.\n")
         done = subprocess.run(command, input=f"{LINE}\n\n", capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout, f"{TRANSLATION}\n\n")
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            process.stdin.write(f"{LINE}\n")
+            process.stdin.flush()
+            self.assertEqual(process.stdout.readline(), f"{TRANSLATION}\n")  # before the input ends
+            process.stdin.close()
+        for flags in (["--help"], ["-h"], ["--version"]):
+            subprocess.run([sys.executable, "-m", "nibu", *flags], capture_output=True, check=True)
         done = subprocess.run([*command, "--beam_sise=2"], input="", capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("did you mean beam_size", done.stderr)

@@ -19,6 +19,8 @@ def download(model: str, pair: str = "", *, name: str = "") -> str:
     download goes on, and progress is shown on standard error. `name` is the model's name, in place of its own.
     FileNotFoundError: there is no such program; RuntimeError: why the model could not be fetched.
     """
+    if model.startswith("-"):
+        raise ValueError(f"{model} is no name of a model")
     command = [_get_model(), model, *([pair] if pair else []), *([f"--name={name}"] if name else [])]
     said = ""
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -43,12 +45,13 @@ def choose_model(source: str, target: str) -> dict[str, str]:
 
 
 def _get_model() -> str:
-    # On the path, below the prefix of this package, or in the source tree.
-    for folder in Path(__file__).resolve().parents:
-        for program in (folder / "bin" / "nibu-get-model", folder / "tools" / "get_model.sh"):
-            if program.exists():
-                return str(program)
+    # On the path, below the prefix of this package's installation, or in the source tree of this package.
     found = shutil.which("nibu-get-model")
-    if found is None:
-        raise FileNotFoundError("there is no program nibu-get-model; nibu's CMake installation has it")
-    return found
+    if found is not None:
+        return found
+    for folder in Path(__file__).resolve().parents[:5]:
+        for program in (folder / "bin" / "nibu-get-model", folder / "tools" / "get_model.sh"):
+            if (folder / "share" / "nibu").exists() or (folder / "tools" / "get_model").exists():
+                if program.exists():
+                    return str(program)
+    raise FileNotFoundError("there is no program nibu-get-model; nibu's CMake installation has it")

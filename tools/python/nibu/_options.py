@@ -61,8 +61,8 @@ class Options(TypedDict, total=False):
     return_scores: bool
 
 
-class AllOptions(Options, total=False):
-    """Those and the options of models and threads, which a Translator takes when it is made."""
+class ModelOptions(TypedDict, total=False):
+    """Options of a model that is loaded."""
 
     compute_type: Literal["auto", "float32", "bfloat16", "int8"]
     sentencepiece: str | PathLike[str]
@@ -72,6 +72,13 @@ class AllOptions(Options, total=False):
     encoder_attention: str
     cross_attention: str
     ensemble_weights: str | Sequence[float]
+    # Languages of a multilingual model are tokens that sources and prefixes have to have, as in CTranslate2.
+    languages_as_tokens: bool
+
+
+class AllOptions(Options, ModelOptions, total=False):
+    """Those, and the options of translation and threads: what a Translator takes when it is made."""
+
     threads: int
     batch_size: int
     batch_type: Literal["examples", "tokens"]
@@ -80,7 +87,11 @@ class AllOptions(Options, total=False):
 
 
 _TABLE = _nibu.option_table()
-_KINDS: dict[str, str] = {row["name"]: row["of"] for row in _TABLE} | {"glossary": "text", "return_scores": "text"}
+_KINDS: dict[str, str] = {row["name"]: row["of"] for row in _TABLE} | {
+    "glossary": "text",
+    "return_scores": "text",
+    "languages_as_tokens": "model",
+}
 
 
 def options() -> list[dict[str, Any]]:
@@ -100,7 +111,7 @@ def with_options(*kinds: str) -> Callable[[_F], _F]:
     def sign(function: _F) -> _F:
         signature = inspect.signature(function)
         own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
-        types = AllOptions.__annotations__
+        types = {**Options.__annotations__, **AllOptions.__annotations__}
         named = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=types[name])
             for name, kind in _KINDS.items()

@@ -111,7 +111,9 @@ class Result:
         return self._result.source_labels
 
     def to_json(self, id: int = 0) -> str:  # pylint: disable=redefined-builtin
-        """Returns the line of nibu-translate --output_format=jsonl."""
+        """Returns the line of nibu-translate --output_format=jsonl; `id` is a number from 0."""
+        if not isinstance(id, int) or not 0 <= id < 1 << 64:
+            raise ValueError(f"id must be a number from 0 to 2^64 - 1, not {id!r}")
         return self._result.json(self.source, id)
 
     def to_dict(self) -> dict[str, Any]:
@@ -145,12 +147,23 @@ class Result:
         return result_html(self)
 
 
+def restore_result(state: tuple[Any, ...]) -> _nibu.Result:
+    """For pickle."""
+    return _nibu.restore_result(state)
+
+
+def restore_hypothesis(state: tuple[Any, ...]) -> _nibu.Hypothesis:
+    """For pickle."""
+    return _nibu.restore_hypothesis(state)
+
+
 class Future(concurrent.futures.Future[Result]):
     """A translation on its way: a concurrent.futures.Future for any thread, which asyncio can await and wait for.
 
     Functions of add_done_callback are called on a thread of the translator's, where other translations wait behind
-    them, and `result` and `exception` raise RuntimeError for translations that have not ended. Functions that are
-    added within an event loop are called by the loop, as asyncio's own futures have it.
+    them: `result`, `exception` and `await` raise RuntimeError there for translations that have not ended, and
+    concurrent.futures.wait and as_completed, which know no such thread, would wait for ever. Functions that are added
+    within an event loop are called by the loop, as asyncio's own futures have it.
     """
 
     def __init__(self, on_token: OnToken | None) -> None:
@@ -227,6 +240,9 @@ class Future(concurrent.futures.Future[Result]):
         for each in removed:
             each.function = None
             self._in_loops.remove(each)
+        own: Any = self  # the standard library has no function for this
+        with own._condition:
+            own._done_callbacks = [each for each in own._done_callbacks if each not in removed]
         return len(removed)
 
     def _check(self) -> None:
@@ -237,6 +253,7 @@ class Future(concurrent.futures.Future[Result]):
         _nibu.refuse_to_wait()
 
     def __await__(self) -> Generator[Any, None, Result]:
+        self._check()
         return asyncio.wrap_future(self).__await__()
 
 

@@ -56,6 +56,8 @@ class Translator:
         """
         sorted_options = sort_options(options)
         if source or target:
+            if download:
+                raise TypeError("download fetches a model by its name; source and target choose an installed one")
             if model or not (source and target):
                 raise TypeError("source and target choose a model; give both, and no model")
             choice = choose_model(source, target)
@@ -139,7 +141,9 @@ class Translator:
         if target_prefix is not None:
             if isinstance(target_prefix, (str, bytes)) != is_one:
                 raise TypeError("target_prefix must be a text for a text, and a list for a list of texts")
-            prefixes = [target_prefix] if is_one else target_prefix
+            if not is_one:
+                _check_list("target_prefix", target_prefix)
+            prefixes = [target_prefix] if is_one else list(target_prefix)
         _check_request(priority, deadline)
         plan = self._plan(options)
         found = self._engine.run(texts, plan, target_prefixes=prefixes, priority=priority, deadline=deadline)
@@ -220,7 +224,10 @@ class Translator:
         """
         if isinstance(sources, (str, bytes)):
             raise TypeError("sources must be texts, not a text; translate takes one")
+        _check_list("sources", sources)
         _check_request(priority, deadline)
+        if not isinstance(ahead, int) or ahead < 0:
+            raise ValueError(f"ahead must be a whole number of at least 0, not {ahead!r}")
         plan = self._plan(options)
         return self._stream(iter(sources), plan, ahead or 512 * self.threads, priority, deadline)
 
@@ -289,6 +296,8 @@ class Translator:
             raise TypeError("source and target must both be texts, or both be lists of texts")
         sources = _texts("source", source)
         targets = _texts("target", target)
+        for index, each in enumerate(targets):
+            _check_text(f"target[{index}]", each)
         _check_request(priority, deadline)
         found = self._engine.run(sources, self._plan(options), targets=targets, priority=priority, deadline=deadline)
         results = [Result(result, text) for result, text in zip(found, sources)]
@@ -333,12 +342,16 @@ def _texts(name: str, source: Text | Texts) -> list[Text]:
     """Returns a text, or the texts of a list or of anything else that can be iterated over, as a list."""
     if isinstance(source, (str, bytes)):
         return [source]
-    if isinstance(source, (Mapping, Set)):
-        raise TypeError(f"{name} must have an order, and {type(source).__name__} is no list; give list(...)")
-    if not isinstance(source, Iterable):
-        raise TypeError(f"{name} must be str or bytes, or a list of them, not {type(source).__name__}")
+    _check_list(name, source)
     texts: Any = source
     return list(texts)
+
+
+def _check_list(name: str, source: object) -> None:
+    if isinstance(source, (Mapping, Set)):
+        raise TypeError(f"{name} must have an order, and {type(source).__name__} is no list; give list(...)")
+    if isinstance(source, (bytearray, memoryview)) or not isinstance(source, Iterable):
+        raise TypeError(f"{name} must be str or bytes, or a list of them, not {type(source).__name__}")
 
 
 def _check_text(name: str, text: object) -> None:
@@ -349,5 +362,7 @@ def _check_text(name: str, text: object) -> None:
 def _check_request(priority: object, deadline: object) -> None:
     if not isinstance(priority, int):
         raise TypeError(f"priority must be an int, not {type(priority).__name__}")
+    if not -(1 << 63) <= priority < 1 << 63:
+        raise ValueError(f"priority must be a number of 64 bits, not {priority}")
     if deadline is not None and not isinstance(deadline, (int, float)):
         raise TypeError(f"deadline must be a number of seconds or None, not {type(deadline).__name__}")

@@ -3,7 +3,6 @@
 #include "tools/text/model/catalog.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -228,37 +227,34 @@ std::optional<Route> Catalog::FindRoute(const std::string& source,
 namespace nibu {
 
 absl::StatusOr<ModelChoice> ChooseModel(absl::string_view source, absl::string_view target) try {
-  std::vector<std::string> models;
-  if (!internal::BundledModelPath().empty()) models.emplace_back();
   std::string folder = internal::ModelsFolder();
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) folder.clear();
-  std::shared_ptr<const internal::Catalog> catalog;
-  if (!models.empty() || !folder.empty()) {
+  // A model that was fetched comes before the bundled one, which is the least of all.
+  for (const bool bundled : {false, true}) {
+    std::vector<std::string> models;
+    if (bundled && !internal::BundledModelPath().empty()) models.emplace_back();
+    if (models.empty() && folder.empty()) continue;
     std::vector<std::string> warnings;  // about files that are no models
-    auto read = internal::Catalog::Read(models, folder, {}, nullptr, &warnings);
-    if (!read.ok() && !absl::IsNotFound(read.status())) return read.status();
-    if (read.ok()) catalog = *std::move(read);
+    const auto catalog = internal::Catalog::Read(models, folder, {}, nullptr, &warnings);
+    if (absl::IsNotFound(catalog.status())) continue;  // the folder is empty
+    if (!catalog.ok()) return catalog.status();
+    const auto* const from = (*catalog)->FindLanguage(source);
+    const auto* const to = (*catalog)->FindLanguage(target);
+    if (from == nullptr || to == nullptr) continue;
+    const auto route = (*catalog)->FindRoute(from->code, to->code);
+    if (!route.has_value()) continue;
+    return ModelChoice{.path = route->first->path,
+                       .pivot = route->second == nullptr ? "" : route->second->path,
+                       .src_lang = route->src_lang,
+                       .tgt_lang = route->tgt_lang};
   }
-  const std::array<absl::string_view, 2> asked = {source, target};
-  std::array<std::string, 2> codes;
-  for (const size_t i : {0, 1}) {
-    codes[i] = ShortLanguageCode(asked[i]);
-    if (codes[i].empty()) return internal::Invalid("'", asked[i], "' is no language");
-    const auto* const known = catalog == nullptr ? nullptr : catalog->FindLanguage(asked[i]);
-    if (known != nullptr) codes[i] = known->code;
+  for (const absl::string_view asked : {source, target}) {
+    if (ShortLanguageCode(asked).empty()) return internal::Invalid("'", asked, "' is no language");
   }
-  const auto route = catalog == nullptr ? std::nullopt : catalog->FindRoute(codes[0], codes[1]);
-  if (!route.has_value()) {
-    return absl::NotFoundError(
-        absl::StrCat("no installed model translates from ", asked[0], " into ", asked[1],
-                     "; nibu-get-model (tools/get_model.sh) fetches one, such as opus-mt-",
-                     codes[0], "-", codes[1]));
-  }
-  return ModelChoice{.path = route->first->path,
-                     .pivot = route->second == nullptr ? "" : route->second->path,
-                     .src_lang = route->src_lang,
-                     .tgt_lang = route->tgt_lang};
+  return absl::NotFoundError(
+      absl::StrCat("no installed model translates from ", source, " into ", target,
+                   "; nibu-get-model (tools/get_model.sh) fetches models, such as opus-mt-en-fr"));
 } catch (...) {
   return internal::StatusOfException();
 }

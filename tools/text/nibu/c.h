@@ -281,7 +281,9 @@ typedef int (*nibu_step_callback)(void* user, const nibu_step* step);
 NIBU_EXPORT void nibu_request_set_step_callback(nibu_request* request, nibu_step_callback callback,
                                                 void* user);
 /* The characters by which the sentence's translation has grown, for showing it as it comes; ""
-   while a character lacks bytes. And the token itself. */
+   while a character lacks bytes. Tags are not in it, and in place of a protected part, such as a
+   URL, it has the word that stands for it; the option protect=none has none of these. And the
+   token. */
 NIBU_EXPORT const char* nibu_step_text(const nibu_step* step, size_t* length);
 NIBU_EXPORT const char* nibu_step_token(const nibu_step* step, size_t* length);
 /* The sentence of the line, the sample (0 without sampling), and the token's place in it, from 0.

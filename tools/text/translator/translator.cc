@@ -31,6 +31,15 @@ namespace nibu {
 using internal::Engines;
 using internal::TranslatorOptions;
 
+namespace {
+
+absl::Status WouldWait() {
+  return absl::FailedPreconditionError(
+      "a callback would wait for itself; submit the texts, or wait on another thread");
+}
+
+}  // namespace
+
 Ticket::Ticket() = default;
 Ticket::~Ticket() = default;
 Ticket::Ticket(const Ticket&) = default;
@@ -163,6 +172,10 @@ std::future<absl::StatusOr<Result>> Translator::SubmitFuture(absl::string_view t
                                                              std::shared_ptr<const Plan> plan,
                                                              Request request) {
   const auto promise = std::make_shared<std::promise<absl::StatusOr<Result>>>();
+  if (InCallback()) {
+    promise->set_value(WouldWait());
+    return promise->get_future();
+  }
   const auto ticket = Submit(
       text, std::move(plan), std::move(request),
       [promise](uint64_t, absl::StatusOr<Result> result) { promise->set_value(std::move(result)); },
@@ -221,10 +234,7 @@ absl::StatusOr<std::vector<Result>> Translator::SubmitAll(const std::vector<std:
                                                           const std::vector<std::string>* targets,
                                                           const std::shared_ptr<const Plan>& plan,
                                                           const Request& request) {
-  if (InCallback()) {
-    return absl::FailedPreconditionError(
-        "a callback would wait for itself; submit the texts, or wait on another thread");
-  }
+  if (InCallback()) return WouldWait();
   // Also without texts, a plan is refused that cannot be used.
   const Plan* const used = plan == nullptr ? plan_.get() : plan.get();
   if (used == nullptr) return internal::Invalid("a plan is missing; see Prepare");

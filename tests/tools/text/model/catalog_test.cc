@@ -148,7 +148,7 @@ TEST(ChooseModelTest, DirectlyOrThroughEnglish) {
   EXPECT_TRUE(absl::IsInvalidArgument(ChooseModel("de", "no language").status()));
   const auto none = ChooseModel("ja", "fi");
   EXPECT_TRUE(absl::IsNotFound(none.status()));
-  EXPECT_THAT(std::string(none.status().message()), HasSubstr("opus-mt-ja-fi"));
+  EXPECT_THAT(std::string(none.status().message()), HasSubstr("nibu-get-model"));
   const Environment empty("NIBU_MODELS", "/no/such/folder");
   EXPECT_TRUE(absl::IsNotFound(ChooseModel("ja", "fi").status()));
 }

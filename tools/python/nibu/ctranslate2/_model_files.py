@@ -54,8 +54,14 @@ class ModelFiles:
     def __init__(self, path: str, files: Mapping[str, bytes] | None = None) -> None:
         self._saved_type = "float32"
         if files is None and os.path.isfile(os.path.join(path, SOURCE_FILE)):
-            source = _read_json(os.path.join(path, SOURCE_FILE))
-            path, self._saved_type = source["model"], source["type"]
+            try:
+                source = _read_json(os.path.join(path, SOURCE_FILE))
+                named, self._saved_type = str(source["model"]), str(source["type"])
+            except (ValueError, KeyError, TypeError) as error:
+                raise RuntimeError(f"{SOURCE_FILE} of the model '{path}' is damaged; convert it again") from error
+            if not os.path.exists(named):
+                raise RuntimeError(f"the model '{path}' was converted from '{named}', which is gone; convert it again")
+            path = named
         self.path = path
         self._files = files
 

@@ -46,7 +46,8 @@ class Session:
 
     def _load(self, folder: str, shortlist: str) -> _nibu.Model:
         try:
-            return _nibu.Model(folder, compute_type=self._compute_type, shortlist=shortlist, languages_as_tokens=True)
+            options: Any = {"compute_type": self._compute_type, "shortlist": shortlist, "languages_as_tokens": True}
+            return _nibu.Model(folder, **options)
         except MemoryError:
             raise
         except (ValueError, OSError, RuntimeError) as error:

@@ -116,6 +116,12 @@ class Translator:
                         max_batch_size: int = ..., batch_type: str = ..., asynchronous: Literal[True],
                         **options: Unpack[SearchOptions]) -> list[AsyncResult[TranslationResult]]: ...
 
+    @overload
+    def translate_batch(self, source: list[list[str]], target_prefix: Sequence[list[str] | None] | None = ..., *,
+                        max_batch_size: int = ..., batch_type: str = ..., asynchronous: bool,
+                        **options: Unpack[SearchOptions]
+                        ) -> list[TranslationResult] | list[AsyncResult[TranslationResult]]: ...
+
     @checked
     def translate_batch(self, source: list[list[str]], target_prefix: Sequence[list[str] | None] | None = None,
                         *, max_batch_size: int = 0, batch_type: str = "examples", asynchronous: bool = False,
@@ -183,6 +189,11 @@ class Translator:
     def score_batch(self, source: list[list[str]], target: list[list[str]], *, max_batch_size: int = ...,
                     batch_type: str = ..., max_input_length: int = ..., offset: int = ...,
                     asynchronous: Literal[True]) -> list[AsyncResult[ScoringResult]]: ...
+
+    @overload
+    def score_batch(self, source: list[list[str]], target: list[list[str]], *, max_batch_size: int = ...,
+                    batch_type: str = ..., max_input_length: int = ..., offset: int = ...,
+                    asynchronous: bool) -> list[ScoringResult] | list[AsyncResult[ScoringResult]]: ...
 
     @checked
     def score_batch(self, source: list[list[str]], target: list[list[str]], *, max_batch_size: int = 0,

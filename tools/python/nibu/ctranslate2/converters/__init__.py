@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 import types
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +18,9 @@ from nibu import _nibu, download
 from .._model_files import SOURCE_FILE
 from .._module import refuse
 
-_TYPES = {None: "float32", "float32": "float32", "float16": "float32", "int16": "float32", "bfloat16": "bfloat16"}
+# What a quantization of CTranslate2's is here: the weights stay as they are.
+_TYPES = {None: "float32", "float32": "float32", "float16": "float32", "int16": "float32", "bfloat16": "bfloat16",
+          "int8": "int8", "int8_float32": "int8", "int8_float16": "int8", "int8_bfloat16": "int8"}
 
 
 class Converter:
@@ -35,18 +38,25 @@ class Converter:
             raise RuntimeError("vmap is not supported by the converter; nibu takes a shortlist, --shortlist or shortlist=")
         if os.path.exists(output_dir) and not force:
             raise RuntimeError(f"output directory {output_dir} already exists, use --force to override")
+        if quantization not in _TYPES:
+            raise ValueError(f"quantization {quantization} is not known; it may be {', '.join(filter(None, _TYPES))}")
+        source, target = os.path.realpath(self._model), os.path.realpath(output_dir)
+        if os.path.commonpath([source, target]) == target:
+            raise RuntimeError(f"output directory {output_dir} has the model itself, which has to stay; give another")
         try:
             _nibu.Model.read_info(self._model)
         except (ValueError, OSError) as error:
             raise RuntimeError(str(error)) from error
-        if os.path.exists(output_dir):
-            shutil.rmtree(output_dir)
-        os.makedirs(output_dir)
-        saved = "int8" if (quantization or "").startswith("int8") else _TYPES.get(quantization, "float32")
-        with open(os.path.join(output_dir, SOURCE_FILE), "w", encoding="utf-8") as file:
-            json.dump({"model": self._model, "type": saved}, file)
-        for name in self._copy_files:
-            shutil.copy(os.path.join(self._model, name), os.path.join(output_dir, name))
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(target) or ".") as folder:
+            made = os.path.join(folder, "made")
+            os.makedirs(made)
+            with open(os.path.join(made, SOURCE_FILE), "w", encoding="utf-8") as file:
+                json.dump({"model": self._model, "type": _TYPES[quantization]}, file)
+            for name in self._copy_files:
+                shutil.copy(os.path.join(self._model, name), os.path.join(made, name))
+            if os.path.exists(output_dir):
+                shutil.rmtree(output_dir)
+            os.rename(made, output_dir)
         return output_dir
 
 
