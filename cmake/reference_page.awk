@@ -55,7 +55,8 @@ in_comment || line ~ /^\/[\/*]/ {
   if (!in_comment) mark = indent + 3
   in_comment = in_comment ? 1 : line ~ /^\/\*/
   comment[++comments] = substr($0, mark + 1)
-  if (sub(/ *\*\/$/, "", comment[comments])) in_comment = 0
+  sub(/ *\*\/$/, "", comment[comments])
+  if ($0 ~ /\*\/$/) in_comment = 0
   next
 }
 line ~ /^#(define .*_H_$|define NIBU_EXPORT|if|el|end|incl)/ { next }

@@ -286,8 +286,7 @@ NIBU_EXPORT void nibu_request_set_step_callback(nibu_request* request, nibu_step
    token. */
 NIBU_EXPORT const char* nibu_step_text(const nibu_step* step, size_t* length);
 NIBU_EXPORT const char* nibu_step_token(const nibu_step* step, size_t* length);
-/* The sentence of the line, the sample (0 without sampling), and the token's place in it, from 0.
- */
+/* The sentence of the line, the sample (0 without sampling), and the place in it, from 0. */
 NIBU_EXPORT size_t nibu_step_sentence(const nibu_step* step);
 NIBU_EXPORT size_t nibu_step_hypothesis(const nibu_step* step);
 NIBU_EXPORT size_t nibu_step_position(const nibu_step* step);
