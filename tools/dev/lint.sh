@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # tools/dev/lint.sh [BUILD [COMMIT [MINUTES]]]: clang-tidy over nibu's sources, with the compile commands of a build
-# folder that has NIBU_UNITY off, as build/fuzz has. With COMMIT, only those that changed since, they or their header. With MINUTES, begins no further file
-# after that time, says which files it has not seen, and exits with 3 if it found nothing in the others.
+# folder that has NIBU_UNITY off, as build/fuzz has. What that folder does not compile, as the Python package in a
+# build with sanitizers, is read with flags of this script. With COMMIT, only sources that changed since, they or their
+# header. With MINUTES, begins no further file after that time, says which files it has not seen, and exits with 3 if it
+# found nothing in the others.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=${1:-build/fuzz}
@@ -15,12 +17,18 @@ echo "clang-tidy over $count of $(git ls-files 'engine/*.cc' 'models/*.cc' 'toke
 [ -n "$sources" ] || exit 0
 seen=$(mktemp)
 trap 'rm -f "$seen"' EXIT
-export build seen end=$(($(date +%s) + ${3:-100000} * 60))
+python=$(/usr/bin/python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')
+export build seen python end=$(($(date +%s) + ${3:-100000} * 60))
 # shellcheck disable=SC2016
 xargs -P "$(nproc)" -n 1 bash -c '
   [ "$(date +%s)" -lt "$end" ] || exit 0
   echo "$1" >>"$seen"
-  clang-tidy -p "$build" --quiet --warnings-as-errors="*" "$1" 2>/dev/null' lint <<<"$(shuf <<<"$sources")"
+  flags=(-std=c++20 -fvisibility=hidden -I. -Itools/text -Iengine "-I$build/include" -isystem "$python")
+  if grep -qF "/$1\"" "$build/compile_commands.json"; then
+    clang-tidy -p "$build" --quiet --warnings-as-errors="*" "$1" 2>/dev/null
+  else
+    clang-tidy --quiet --warnings-as-errors="*" "$1" -- "${flags[@]}" 2>/dev/null
+  fi' lint <<<"$(shuf <<<"$sources")"
 left=$(grep -vFxf "$seen" <<<"$sources" || true)
 if [ -n "$left" ]; then
   printf 'NOT LINTED, no time left: %s\n' "$(tr '\n' ' ' <<<"$left")"
