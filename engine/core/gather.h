@@ -57,7 +57,7 @@ class Gather {
  private:
   All TakeAll() {
     if (!status_.ok()) return status_;
-    return std::move(results_);
+    return std::exchange(results_, {});
   }
 
   const std::function<void(All)> done_;
