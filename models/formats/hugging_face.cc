@@ -70,7 +70,6 @@ void SuppressUnused(const std::vector<std::string>& tokens, std::vector<int>* su
 // An output bias of -infinity forbids a token. Such a bias is replaced by one that makes the
 // probability 0 just as well, since other values that are not finite are damage.
 void ForbidByBias(OpenedModel* opened) {
-  constexpr float kNever = -1e9f;
   StoredTensor* const stored = opened->source->Mutable("final_logits_bias");
   if (stored == nullptr || stored->view.dtype != DType::kFloat32) return;
   std::vector<float> values(stored->view.bytes() / sizeof(float));

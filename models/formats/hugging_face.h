@@ -58,6 +58,10 @@ absl::StatusOr<std::shared_ptr<const FileBytes>> OpenRequiredFile(const std::str
                                                                   const std::string& name,
                                                                   absl::string_view expected);
 
+// An output bias that makes a token's probability 0: of tokens that a model forbids, and of one
+// that is added only to be the decoder's start.
+inline constexpr float kNever = -1e9f;
+
 // The names of activations. The first name of an activation is the one to write.
 inline constexpr std::pair<absl::string_view, Activation> kHuggingFaceActivations[] = {
     {"relu", Activation::kRelu},

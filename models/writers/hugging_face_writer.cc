@@ -29,10 +29,6 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// The output bias of an added token. It makes the token's probability 0, since the token is only
-// there to be the decoder's start.
-constexpr float kNever = -1e9f;
-
 absl::Status Cannot(absl::string_view what) {
   return NotSupported("a Hugging Face MarianMT directory cannot hold ", what,
                       "; write a .nibu file instead");

@@ -1,4 +1,4 @@
-// What nibu-translate and nibu-score do with their flags for models and texts.
+// Checks and applies the flags of nibu-translate and nibu-score for models and texts.
 #ifndef NIBU_TOOLS_CLI_TEXT_FLAGS_H_
 #define NIBU_TOOLS_CLI_TEXT_FLAGS_H_
 

@@ -1,5 +1,5 @@
-// What the connections of a server share. Like http_connection.h, it includes Boost, which takes
-// long to compile: only http_server.cc and http_connection.h include this file.
+// The network that the connections of a server share. Like http_connection.h, it includes Boost,
+// which takes long to compile: only http_server.cc and http_connection.h include this file.
 #ifndef NIBU_TOOLS_SERVE_HTTP_NETWORK_H_
 #define NIBU_TOOLS_SERVE_HTTP_NETWORK_H_
 

@@ -17,7 +17,7 @@ class ClientShares {
  public:
   explicit ClientShares(size_t limit) : limit_(limit) {}
 
-  // What is held stays held, even if the new limit is lower.
+  // Clients keep what they hold, even if the new limit is lower.
   void SetLimit(size_t limit) { limit_ = limit; }
 
   // Takes an amount for a client, unless the client would then hold more than is left free. A

@@ -48,7 +48,7 @@ struct Engine {
   std::list<Prepared> prepared = {};  // lately; the last ones that were asked for come first
 };
 
-// What the texts of a translator have cost so far.
+// The work that the texts of a translator have made so far.
 struct TextCosts {
   std::atomic<uint64_t> sentences = 0;  // Sentences, and pieces of long ones, that lines had.
   std::atomic<uint64_t> translated_sentences = 0;

@@ -105,7 +105,7 @@ class PendingLine : public std::enable_shared_from_this<PendingLine> {
   absl::Status status_;            // the first error of a part
   std::vector<Ticket> followers_;  // the second model's requests
   bool is_cancelled_ = false;
-  // What on_step has been told of each hypothesis of each part.
+  // The tokens that on_step has been told of, for each hypothesis of each part.
   struct Told {
     std::vector<int> tokens;
     size_t bytes = 0;  // of their text
