@@ -31,6 +31,8 @@
 #include "models/formats/opennmt.h"
 #include "models/formats/t5.h"
 #include "models/native/native.h"
+#include "models/vocabulary/added_tokens.h"
+#include "models/vocabulary/vocabulary_file.h"
 
 namespace nibu::internal {
 namespace {
@@ -159,6 +161,13 @@ absl::StatusOr<OpenedModel> Open(const std::string& path) {
         {"target_language", &opened.vocabulary.target_language}}) {
     if (!language->empty()) opened.facts[name] = *language;
     if (opened.facts.contains(name)) *language = opened.facts[name];
+  }
+  ModelVocabulary& vocabulary = opened.vocabulary;
+  if (opened.format != "nibu" && IsDirectory(path)) {
+    NIBU_RETURN_IF_ERROR(AddTokensOfFiles(path, &opened));
+  }
+  if (vocabulary.languages.languages.empty()) {
+    vocabulary.language_tokens = LanguageTokens(vocabulary.source_tokens);
   }
   std::vector<int>& suppressed = opened.config.suppressed;
   std::sort(suppressed.begin(), suppressed.end());

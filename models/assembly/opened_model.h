@@ -36,6 +36,18 @@ struct ModelLanguages {
   std::string default_target;
 };
 
+// A token that was added to those of the SentencePiece model. A text is searched for its name
+// before SentencePiece cuts what is between such tokens. The rules are those of Hugging Face's
+// tokenizers.
+struct AddedToken {
+  int token = 0;             // its id in the vocabulary, which has its name
+  bool special = false;      // it is no text: translations are without it
+  bool lstrip = false;       // it takes the white space in front of it
+  bool rstrip = false;       // it takes the white space behind it
+  bool single_word = false;  // it is not found beside a letter, a digit or "_"
+  bool normalized = true;    // its name is searched in the text in Unicode's form NFKC
+};
+
 // The data that turn text into the model's token ids and back. They are plain data, because the
 // tokenizer folder knows no model and this folder knows no tokenizer; tools/text joins them.
 struct ModelVocabulary {
@@ -46,9 +58,14 @@ struct ModelVocabulary {
   // translated.
   std::string source_sentencepiece;
   std::string target_sentencepiece;
-  // True if ">>xx<<" (OPUS-MT) or "<2xx>" (MADLAD-400) in front of a source line is one token,
-  // where the vocabulary has it.
-  bool language_tokens = false;
+  // The target languages that a token in front of a source line chooses: ">>xx<<" (OPUS-MT) or
+  // "<2xx>" (MADLAD-400). Empty: the model has no such tokens. OpenModel sets it, whatever the
+  // format.
+  std::vector<ModelLanguages::Language> language_tokens;
+  std::vector<AddedToken> added_tokens;
+  // True if text behind an added token begins a word, with or without a blank in between. Nearly
+  // all tokenizers do so; that of a T5 with "legacy": false does not.
+  bool words_follow_added = true;
   // The codes in the model's files, such as "en" and "eng_Latn"; empty: they name none.
   std::string source_language;
   std::string target_language;

@@ -90,7 +90,6 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
   NIBU_ASSIGN_OR_RETURN(const bool separate, tokenizer.Bool("separate_vocabs", false));
   NIBU_ASSIGN_OR_RETURN(vocabulary.source_tokens,
                         Vocabulary(directory, "vocab.json", model->vocab_source));
-  vocabulary.language_tokens = HasLanguageTokens(vocabulary.source_tokens);
   const char* target_name = separate ? "target_vocab.json" : "vocab.json";
   NIBU_ASSIGN_OR_RETURN(vocabulary.target_tokens,
                         Vocabulary(directory, target_name, model->vocab_target));

@@ -242,7 +242,6 @@ absl::StatusOr<ModelVocabulary> ReadVocabularies(const MarianFiles& files, Model
     NIBU_RETURN_IF_ERROR(
         TakeSentencePieces(DirectoryOf(source->path()), "source.spm", "target.spm", &vocabulary)
             .status());
-    vocabulary.language_tokens = HasLanguageTokens(vocabulary.source_tokens);
   }
   NIBU_ASSIGN_OR_RETURN(const int suffix,
                         FindToken(vocabulary.source_tokens, "</s>", source->path()));

@@ -7,7 +7,6 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
@@ -15,6 +14,7 @@
 #include "models/containers/weights_file.h"
 #include "models/files/file_bytes.h"
 #include "models/formats/hugging_face.h"
+#include "models/vocabulary/added_tokens.h"
 #include "models/vocabulary/vocabulary_file.h"
 
 namespace nibu::internal {
@@ -40,13 +40,12 @@ struct TokenTable {
   // vocabulary, or another token has it.
   absl::Status Set(int64_t id, const std::string& token, absl::string_view file) {
     if (id < 0 || id >= size) {
-      return Invalid(directory, "/", file, ": token \"", token, "\" has id ", id,
-                     ", expected 0 to ", size - 1, ", as vocab_size of config.json says");
+      return Invalid(file, ": token \"", token, "\" has id ", id, ", expected 0 to ", size - 1,
+                     ", as vocab_size of config.json says");
     }
     const std::string& known = tokens.try_emplace(id, token).first->second;
     if (known != token) {
-      return Invalid(directory, "/", file, ": id ", id, " belongs to both \"", known, "\" and \"",
-                     token, "\"");
+      return Invalid(file, ": id ", id, " belongs to both \"", known, "\" and \"", token, "\"");
     }
     return absl::OkStatus();
   }
@@ -63,60 +62,6 @@ struct TokenTable {
   }
 };
 
-// Returns the text of a token, which is written as "</s>" or {"content": "</s>", ...}; null for
-// anything else.
-const std::string* Content(const Json& token) {
-  if (token.is_string()) return token.get_ptr<const std::string*>();
-  if (!token.is_object()) return nullptr;
-  const auto content = token.find("content");
-  return content == token.end() ? nullptr : content->get_ptr<const std::string*>();
-}
-
-// Adds tokens with their ids. `form` is array for [{"content": token, "id": id}, ...], and object
-// for {id: {"content": token}, ...}.
-absl::Status AddTokens(const Json& tokens, Json::value_t form, absl::string_view file,
-                       absl::string_view key, TokenTable* table) {
-  absl::Status wrong = Invalid(table->directory, "/", file, ": \"", key,
-                               "\" is not a list of tokens with their ids");
-  if (tokens.type() != form) return wrong;
-  for (const auto& [name, token] : tokens.items()) {
-    const std::string* content = Content(token);
-    if (content == nullptr) return wrong;
-    int64_t id = 0;
-    if (form == Json::value_t::object) {
-      if (!absl::SimpleAtoi(name, &id)) return wrong;
-    } else {
-      const auto stored = token.find("id");
-      if (stored == token.end() || !stored->is_number_integer()) return wrong;
-      id = stored->get<int64_t>();
-    }
-    NIBU_RETURN_IF_ERROR(table->Set(id, *content, file));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status AddTokenizerJson(TokenTable* table) {
-  constexpr char kFile[] = "tokenizer.json";
-  constexpr char kKey[] = "added_tokens";
-  const auto file = FileBytes::Open(absl::StrCat(table->directory, "/", kFile));
-  if (absl::IsNotFound(file.status())) return absl::OkStatus();
-  if (!file.ok()) return file.status();
-  NIBU_ASSIGN_OR_RETURN(const Json added, ParseJsonMember((*file)->bytes(), (*file)->path(), kKey));
-  if (added.is_null()) return absl::OkStatus();
-  return AddTokens(added, Json::value_t::array, kFile, kKey, table);
-}
-
-absl::Status AddAddedTokens(TokenTable* table) {
-  constexpr char kFile[] = "added_tokens.json";
-  NIBU_ASSIGN_OR_RETURN(const ConfigFile added,
-                        ConfigFile::OpenOptional(absl::StrCat(table->directory, "/", kFile)));
-  for (const auto& [content, id] : added.object().items()) {
-    if (!id.is_number_integer()) return added.Wrong(content, "an id");
-    NIBU_RETURN_IF_ERROR(table->Set(id.get<int64_t>(), content, kFile));
-  }
-  return absl::OkStatus();
-}
-
 // Adds the languages of the list "additional_special_tokens", in its order, from id `first` on.
 absl::Status AddListedLanguages(int64_t first, TokenTable* table) {
   for (const char* name : {"special_tokens_map.json", "tokenizer_config.json"}) {
@@ -126,10 +71,10 @@ absl::Status AddListedLanguages(int64_t first, TokenTable* table) {
     if (list == nullptr || list->empty()) continue;
     if (!list->is_array()) return file.Wrong("additional_special_tokens", "a list of tokens");
     for (const Json& token : *list) {
-      const std::string* content = Content(token);
+      const std::string* content = TokenContent(token);
       if (content == nullptr) return file.Wrong("additional_special_tokens", "a list of tokens");
       if (LanguageCode(*content).empty()) continue;
-      NIBU_RETURN_IF_ERROR(table->Set(first++, *content, name));
+      NIBU_RETURN_IF_ERROR(table->Set(first++, *content, file.file()));
     }
     return absl::OkStatus();
   }
@@ -159,8 +104,9 @@ absl::StatusOr<int> AddPieces(bool has_vocab_json, const FileBytes& sentencepiec
     tokens = {"<s>", "<pad>", "</s>", "<unk>"};
     tokens.insert(tokens.end(), pieces.begin() + 3, pieces.end());
   }
+  const std::string path = absl::StrCat(table->directory, "/", name);
   for (size_t i = 0; i < tokens.size(); ++i) {
-    NIBU_RETURN_IF_ERROR(table->Set(static_cast<int64_t>(i), tokens[i], name));
+    NIBU_RETURN_IF_ERROR(table->Set(static_cast<int64_t>(i), tokens[i], path));
   }
   return static_cast<int>(tokens.size());
 }
@@ -216,13 +162,10 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
 
   TokenTable table{model->vocab_source, directory};
   NIBU_ASSIGN_OR_RETURN(const int behind_pieces, AddPieces(has_vocab_json, *sentencepiece, &table));
-  NIBU_RETURN_IF_ERROR(AddTokenizerJson(&table));
-  constexpr char kDecoder[] = "added_tokens_decoder";
-  if (const Json* added = parts.tokenizer.Find(kDecoder); added != nullptr) {
-    NIBU_RETURN_IF_ERROR(
-        AddTokens(*added, Json::value_t::object, "tokenizer_config.json", kDecoder, &table));
+  NIBU_ASSIGN_OR_RETURN(const auto added, ReadAddedTokens(directory));
+  for (const ListedToken& token : added) {
+    NIBU_RETURN_IF_ERROR(table.Set(token.rules.token, token.text, token.file));
   }
-  NIBU_RETURN_IF_ERROR(AddAddedTokens(&table));
   const auto has_languages = [&] {
     return std::any_of(table.tokens.lower_bound(behind_pieces), table.tokens.end(),
                        [](const auto& entry) { return !LanguageCode(entry.second).empty(); });

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "engine/core/status_macros.h"
@@ -82,6 +81,7 @@ absl::StatusOr<ModelVocabulary> ReadT5Vocabulary(const std::string& directory, M
   NIBU_ASSIGN_OR_RETURN(const ConfigFile tokenizer,
                         ConfigFile::OpenOptional(directory + "/tokenizer_config.json"));
   NIBU_ASSIGN_OR_RETURN(const int extra_ids, tokenizer.Int("extra_ids", 100));
+  NIBU_ASSIGN_OR_RETURN(const bool is_legacy, tokenizer.Bool("legacy", true));
   // The model's vocabulary may be larger than SentencePiece's: it is padded to a round number.
   constexpr int kMostBehind = 1 << 16;
   const int pieces = static_cast<int>(tokens.size());
@@ -91,18 +91,16 @@ absl::StatusOr<ModelVocabulary> ReadT5Vocabulary(const std::string& directory, M
                                "config.json");
   }
   ModelVocabulary vocabulary;
-  vocabulary.language_tokens =
-      std::any_of(tokens.begin(), tokens.end(),
-                  [](const std::string& piece) { return absl::StartsWith(piece, "<2"); });
   const int extra = std::clamp(extra_ids, 0, behind);
   for (int i = 0; i < behind; ++i) {
     model->suppressed.push_back(pieces + i);  // it is no text
     tokens.push_back(i < extra ? absl::StrCat("<extra_id_", extra - 1 - i, ">")
-                               : absl::StrCat("<unused ", pieces + i, ">"));
+                               : UnusedToken(static_cast<size_t>(pieces + i)));
   }
   NIBU_ASSIGN_OR_RETURN(model->unk, FindToken(tokens, "<unk>", sentencepiece->path()));
   model->unk_target = model->unk;
   model->source_suffix = {model->eos};
+  vocabulary.words_follow_added = is_legacy;
   vocabulary.source_tokens = std::move(tokens);
   vocabulary.target_tokens = vocabulary.source_tokens;
   vocabulary.source_sentencepiece = std::string(sentencepiece->bytes());

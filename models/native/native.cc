@@ -18,6 +18,7 @@
 #include "models/files/zip.h"
 #include "models/native/model_config_json.h"
 #include "models/native/native_parts.h"
+#include "models/vocabulary/added_tokens.h"
 
 namespace nibu::internal {
 namespace {
@@ -137,8 +138,15 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const Layout& layout, const Model
   NIBU_ASSIGN_OR_RETURN(const auto target, Part(layout, object, "target_sentencepiece"));
   vocabulary.source_sentencepiece = std::string(source);
   vocabulary.target_sentencepiece = std::string(target);
-  NIBU_ASSIGN_OR_RETURN(vocabulary.language_tokens, object.Bool("language_tokens", false));
   NIBU_ASSIGN_OR_RETURN(vocabulary.source_language, object.String("source_language", ""));
+  NIBU_ASSIGN_OR_RETURN(vocabulary.words_follow_added, object.Bool("words_follow_added", true));
+  NIBU_ASSIGN_OR_RETURN(const auto added, ReadAddedTokensDecoder(object));
+  for (const ListedToken& token : added) {
+    if (token.rules.token < 0 || token.rules.token >= config.vocab_source) {
+      return object.Wrong("added_tokens_decoder", "tokens of the vocabulary");
+    }
+    vocabulary.added_tokens.push_back(token.rules);
+  }
   return vocabulary;
 }
 

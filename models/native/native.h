@@ -17,7 +17,11 @@
 //   "vocabulary": {
 //     "source_tokens": BLOCK, "target_tokens": BLOCK,
 //     "source_sentencepiece": BLOCK, "target_sentencepiece": BLOCK,      absent: the model has none
-//     "language_tokens": true, "source_language": "en"}
+//     "source_language": "en",
+//     "words_follow_added": true,
+//     "added_tokens_decoder": {"32100": {"content": "{", "special": false, ...}, ...}}
+//                                    optional: added tokens, as in tokenizer_config.json
+//                                    (models/vocabulary/added_tokens.h)
 //   "languages": {"tokens": {"de": 17, ...}, "source_in_front": true,
 //                 "target_follows_start": true, "default_source": "", "default_target": ""}
 //                                                                  optional: ModelLanguages

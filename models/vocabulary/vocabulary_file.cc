@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/match.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "engine/core/wire_format.h"
@@ -66,10 +67,20 @@ absl::StatusOr<int> FindToken(const std::vector<std::string>& tokens, const std:
   return static_cast<int>(it - tokens.begin());
 }
 
-bool HasLanguageTokens(const std::vector<std::string>& tokens) {
-  return std::any_of(tokens.begin(), tokens.end(), [](const std::string& token) {
-    return absl::StartsWith(token, ">>") && absl::EndsWith(token, "<<") && token.size() > 4;
-  });
+std::vector<ModelLanguages::Language> LanguageTokens(const std::vector<std::string>& tokens) {
+  std::vector<ModelLanguages::Language> languages;
+  for (size_t id = 0; id < tokens.size(); ++id) {
+    absl::string_view code = tokens[id];
+    const bool is_token = absl::ConsumePrefix(&code, ">>")
+                              ? absl::ConsumeSuffix(&code, "<<")
+                              : absl::ConsumePrefix(&code, "<2") && absl::ConsumeSuffix(&code, ">");
+    if (!is_token || code.empty() || !absl::ascii_isalpha(static_cast<unsigned char>(code[0])))
+      continue;
+    languages.push_back({std::string(code), static_cast<int>(id)});
+  }
+  std::sort(languages.begin(), languages.end(),
+            [](const auto& a, const auto& b) { return a.code < b.code; });
+  return languages;
 }
 
 absl::StatusOr<std::vector<std::string>> ReadSentencePieces(absl::string_view bytes,

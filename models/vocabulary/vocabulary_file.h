@@ -33,9 +33,9 @@ absl::StatusOr<std::vector<std::string>> TokensById(const nlohmann::json& json,
 absl::StatusOr<int> FindToken(const std::vector<std::string>& tokens, const std::string& token,
                               const std::string& file);
 
-// Returns true if there are tokens such as ">>de<<", which tell an OPUS-MT model with several
-// target languages which one to translate into.
-bool HasLanguageTokens(const std::vector<std::string>& tokens);
+// Returns the languages of tokens such as ">>de<<" (OPUS-MT) and "<2de>" (MADLAD-400), which tell a
+// model with several target languages which one to translate into, in the order of their codes.
+std::vector<ModelLanguages::Language> LanguageTokens(const std::vector<std::string>& tokens);
 
 // Returns the pieces of a SentencePiece model in the order of their ids, without SentencePiece. The
 // file is the protocol buffer ModelProto (engine/core/wire_format.h). Its field 1, repeated, is a

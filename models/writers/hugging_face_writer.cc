@@ -22,6 +22,7 @@
 #include "models/files/new_file.h"
 #include "models/formats/hugging_face.h"
 #include "models/load_model.h"
+#include "models/vocabulary/added_tokens.h"
 #include "nlohmann/json.hpp"
 
 namespace nibu::internal {
@@ -261,6 +262,7 @@ class Writer {
     OrderedJson tokenizer = special;
     tokenizer["separate_vocabs"] = separate_;
     tokenizer["tokenizer_class"] = "MarianTokenizer";
+    tokenizer["added_tokens_decoder"] = AddedTokensDecoder(vocabulary);
     for (const auto& [fact, field] :
          {std::pair("license", "license"), std::pair("source_language", "source_lang"),
           std::pair("target_language", "target_lang")}) {

@@ -17,6 +17,7 @@
 #include "models/native/model_config_json.h"
 #include "models/native/native.h"
 #include "models/native/native_parts.h"
+#include "models/vocabulary/added_tokens.h"
 #include "nlohmann/json.hpp"
 
 namespace nibu::internal {
@@ -117,8 +118,9 @@ absl::Status WriteVocabulary(const ModelVocabulary& vocabulary, NativeFile* file
     if (bytes.empty()) continue;
     NIBU_ASSIGN_OR_RETURN(json[key], file->Block(bytes));
   }
-  json["language_tokens"] = vocabulary.language_tokens;
   json["source_language"] = vocabulary.source_language;
+  json["words_follow_added"] = vocabulary.words_follow_added;
+  json["added_tokens_decoder"] = AddedTokensDecoder(vocabulary);
   const ModelLanguages& languages = vocabulary.languages;
   if (languages.languages.empty()) return absl::OkStatus();
   Json& header = file->header()["languages"];

@@ -149,14 +149,18 @@ class TinyMarian {
     Add(name + ".bias", {kD});
   }
 
-  void Write(const TempFolder& folder) const {
-    WriteFile(folder / "config.json", config.dump());
-    WriteFile(folder / "generation_config.json", generation.dump());
-    WriteFile(folder / "tokenizer_config.json", tokenizer.dump());
-    WriteFile(folder / "vocab.json", vocabulary.dump());
-    WriteFile(folder / "source.spm", "source pieces");
-    WriteFile(folder / "target.spm", "target pieces");
-    WriteFile(folder / "model.safetensors", Safetensors(tensors));
+  // Writes the model's files to the folder, or to one inside of it.
+  void Write(const TempFolder& folder, const std::string& inside = ".") const {
+    const auto write = [&](const char* name, const std::string& bytes) {
+      WriteFile(folder / absl::StrCat(inside, "/", name), bytes);
+    };
+    write("config.json", config.dump());
+    write("generation_config.json", generation.dump());
+    write("tokenizer_config.json", tokenizer.dump());
+    write("vocab.json", vocabulary.dump());
+    write("source.spm", "source pieces");
+    write("target.spm", "target pieces");
+    write("model.safetensors", Safetensors(tensors));
   }
 
  private:

@@ -38,6 +38,11 @@ LanguageCode::LanguageCode(absl::string_view code) {
   script = locale.getScript();
 }
 
+bool IsOneLanguage(absl::string_view code) {
+  const LanguageCode parts(code);
+  return !parts.language.empty() && !parts.script.empty();
+}
+
 bool IsLanguageCode(absl::string_view code) {
   const absl::string_view language = code.substr(0, code.find_first_of("-_"));
   return (language.size() == 2 || language.size() == 3) &&

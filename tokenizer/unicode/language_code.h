@@ -27,6 +27,10 @@ struct LanguageCode {
 // place.
 std::vector<std::string> SameLanguage(absl::string_view code, absl::Span<const std::string> codes);
 
+// Returns true if `code` is that of one language, of which ICU knows the script, rather than of a
+// family of languages such as "roa" (Romance) or "mul" (multiple languages).
+bool IsOneLanguage(absl::string_view code);
+
 // Returns true if `code` has the form of a language code: two or three letters, alone or before a
 // script or region. Names such as "german" do not have it.
 bool IsLanguageCode(absl::string_view code);

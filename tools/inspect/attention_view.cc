@@ -62,14 +62,15 @@ absl::StatusOr<AttentionView> ViewAttention(const std::string& model, const Mode
                    ": has no SentencePiece model; give it with --sentencepiece, or pieces "
                    "separated by spaces with --tokenized");
   }
-  const TextCoder coder = asked.tokenized ? loaded->coder.Tokenized() : loaded->coder;
   const std::shared_ptr<const Model>& weights = loaded->loaded.model;
   const ModelConfig& config = weights->config;
   auto languages =
       ChooseLanguages(loaded->loaded.vocabulary, config, asked.src_lang, asked.tgt_lang);
   NIBU_RETURN_IF_ERROR(UsageOfFlag(languages.status()));
   decoding.shortlist = loaded->loaded.shortlist;
-  decoding.frame = *std::move(languages);
+  decoding.frame = std::move(languages->frame);
+  const TextCoder coder = (asked.tokenized ? loaded->coder.Tokenized() : loaded->coder)
+                              .WithTarget(languages->target_token);
   const Frame frame = FrameFor(decoding, config);
 
   const TextCoder::Line line = coder.ParseLine(text, /*split=*/false);

@@ -134,7 +134,7 @@ Fact VocabularyFact(const OpenedModel& model) {
                {"target", target.size()},
                {"shared", source == target},
                {"sentencepiece", has_sentencepiece},
-               {"language_tokens", vocabulary.language_tokens},
+               {"language_tokens", !vocabulary.language_tokens.empty()},
                {"languages", Json::array()}};
   std::string text = Commas(static_cast<int64_t>(source.size()));
   if (source != target) {

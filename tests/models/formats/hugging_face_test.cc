@@ -82,7 +82,7 @@ TEST(HuggingFace, LoadsATinyModel) {
   EXPECT_EQ(loaded->vocabulary.target_tokens, loaded->vocabulary.source_tokens);
   EXPECT_EQ(loaded->vocabulary.source_sentencepiece, "source pieces");
   EXPECT_EQ(loaded->vocabulary.target_sentencepiece, "target pieces");
-  EXPECT_FALSE(loaded->vocabulary.language_tokens);
+  EXPECT_TRUE(loaded->vocabulary.language_tokens.empty());
   EXPECT_TRUE(std::isfinite(Greedy(*loaded).score));
 }
 

@@ -182,7 +182,7 @@ TEST(MultilingualDamage, VocabulariesThatDoNotFitAreNamed) {
   EXPECT_THAT(Error("nllb", Set("added_tokens.json", {{"fra_Latn", 43}})),
               HasSubstr("token \"fra_Latn\" has id 43, expected 0 to 42, as vocab_size of"));
   EXPECT_THAT(Error("nllb", Set("added_tokens.json", {{"fra_Latn", "x"}})),
-              HasSubstr("added_tokens.json: \"fra_Latn\" must be an id, found \"x\""));
+              HasSubstr("added_tokens.json: \"fra_Latn\" must be an integer, found \"x\""));
   EXPECT_THAT(Error("nllb", Set("config.json", {{"vocab_size", 20}})),
               HasSubstr("has id 20, expected 0 to 19"));
   for (const int size : {-5, 0}) {

@@ -145,10 +145,10 @@ TEST(T5, VocabulariesHaveTheSentinelTokens) {
   EXPECT_THAT(t5->model->config.suppressed, ElementsAre(0, 36, 37, 38, 39, 40));
   EXPECT_THAT(t5->model->config.source_suffix, ElementsAre(1));
   EXPECT_EQ(t5->model->config.unk, 2);
-  EXPECT_FALSE(t5->vocabulary.language_tokens);
+  EXPECT_TRUE(t5->vocabulary.language_tokens.empty());
   const auto madlad = Load("madlad", [](const TempFolder&) {});
   ASSERT_TRUE(madlad.ok()) << madlad.status();
-  EXPECT_TRUE(madlad->vocabulary.language_tokens);
+  EXPECT_FALSE(madlad->vocabulary.language_tokens.empty());
   EXPECT_THAT(madlad->model->config.suppressed, ElementsAre(1));
   EXPECT_EQ(madlad->model->config.decoder_start, 0);
   EXPECT_EQ(madlad->model->config.eos, 2);

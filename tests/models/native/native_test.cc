@@ -75,7 +75,7 @@ void ExpectSameModel(const std::string& a, const std::string& b) {
     EXPECT_EQ(first->vocabulary.target_tokens, second->vocabulary.target_tokens);
     EXPECT_EQ(first->vocabulary.source_sentencepiece, second->vocabulary.source_sentencepiece);
     EXPECT_EQ(first->vocabulary.target_sentencepiece, second->vocabulary.target_sentencepiece);
-    EXPECT_EQ(first->vocabulary.language_tokens, second->vocabulary.language_tokens);
+    EXPECT_EQ(first->vocabulary.language_tokens.size(), second->vocabulary.language_tokens.size());
     EXPECT_EQ(first->vocabulary.source_language, second->vocabulary.source_language);
     EXPECT_EQ(first->vocabulary.languages.languages.size(),
               second->vocabulary.languages.languages.size());

@@ -47,6 +47,15 @@ TEST(LanguageCodeTest, MacrolanguagesMatchTheirMembers) {
   EXPECT_THAT(SameLanguage("nno", {"da", "nb"}), IsEmpty());
 }
 
+TEST(LanguageCodeTest, FamiliesAreNotOneLanguage) {
+  for (const char* const code : {"de", "deu_Latn", "zh", "cmn_Hant", "zlm"}) {
+    EXPECT_TRUE(IsOneLanguage(code)) << code;
+  }
+  for (const char* const code : {"", "roa", "mul", "gem", "ROMANCE", "3b", "german"}) {
+    EXPECT_FALSE(IsOneLanguage(code)) << code;
+  }
+}
+
 TEST(LanguageCodeTest, OthersAreNone) {
   const std::vector<std::string> codes = {"de", "en"};
   for (const char* code : {"", "xyzzy", "fr", "d", "German", "\xff", "-", "_", "und"}) {

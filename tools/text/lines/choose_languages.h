@@ -11,14 +11,23 @@
 
 namespace nibu::internal {
 
-// Returns the special tokens that tell a multilingual model its languages (see Options), or
-// nullopt for a model that is not told them. Returns InvalidArgument that begins with src_lang or
-// tgt_lang and lists the model's codes if a language is missing, unknown or ambiguous, or if the
-// model is for other languages.
-absl::StatusOr<std::optional<Frame>> ChooseLanguages(const ModelVocabulary& vocabulary,
-                                                     const ModelConfig& config,
-                                                     const std::string& src_lang,
-                                                     const std::string& tgt_lang);
+// The tokens that tell a multilingual model its languages.
+struct ChosenLanguages {
+  // The special tokens around the source and in front of the target; nullopt for a model without
+  // ModelLanguages.
+  std::optional<Frame> frame;
+  // The token in front of the source that chooses the target language, for TextCoder::WithTarget.
+  // -1: the user names none, or the model does not need it.
+  int target_token = -1;
+};
+
+// Returns the tokens for the languages that a user names (see Options). Returns InvalidArgument
+// that begins with src_lang or tgt_lang and lists the model's codes if a language is missing,
+// unknown or ambiguous, or if the model is for other languages.
+absl::StatusOr<ChosenLanguages> ChooseLanguages(const ModelVocabulary& vocabulary,
+                                                const ModelConfig& config,
+                                                const std::string& src_lang,
+                                                const std::string& tgt_lang);
 
 }  // namespace nibu::internal
 

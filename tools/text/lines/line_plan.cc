@@ -94,9 +94,15 @@ absl::Status PrepareSearches(const Translator& engine, LinePlan* plan) {
   return absl::OkStatus();
 }
 
+// Returns true if a model has to be told its target language.
+bool ChoosesTarget(const ModelVocabulary& model) {
+  return !model.languages.languages.empty() ||
+         (!model.language_tokens.empty() && !IsOneLanguage(model.target_language));
+}
+
 // Returns the code of the language between two models, as one of them spells it.
 std::string PivotLanguage(const ModelVocabulary& first, const ModelVocabulary& second) {
-  const bool first_chooses = !first.languages.languages.empty();
+  const bool first_chooses = ChoosesTarget(first);
   const bool second_chooses = !second.languages.languages.empty();
   if (first_chooses && second_chooses) return "en";
   return first_chooses ? second.source_language : first.target_language;
@@ -126,8 +132,10 @@ absl::StatusOr<LinePlan> MakeLinePlan(const Options& options, const ModelParts& 
         "with tokenized");
   }
   NIBU_RETURN_IF_ERROR(CheckRange("max_input_length", options.max_input_length, 1));
-  NIBU_ASSIGN_OR_RETURN(plan.decoding.frame,
+  NIBU_ASSIGN_OR_RETURN(ChosenLanguages chosen,
                         ChooseLanguages(vocabulary, config, options.src_lang, options.tgt_lang));
+  plan.decoding.frame = std::move(chosen.frame);
+  plan.coder = plan.coder.WithTarget(chosen.target_token);
   plan.frame = FrameFor(plan.decoding, config);
   NIBU_RETURN_IF_ERROR(PrepareTokens(&plan));
   NIBU_RETURN_IF_ERROR(PrepareGlossary(&plan));
@@ -168,13 +176,13 @@ absl::StatusOr<LinePlan> MakePivotPlan(const Options& options, const ModelParts&
   const ModelVocabulary& from = first_model.loaded.vocabulary;
   const ModelVocabulary& to = model.loaded.vocabulary;
   const std::string language = PivotLanguage(from, to);
-  if (from.languages.languages.empty() && to.languages.languages.empty() && !language.empty() &&
+  if (!ChoosesTarget(from) && to.languages.languages.empty() && !language.empty() &&
       !to.source_language.empty() && SameLanguage(language, {to.source_language}).empty()) {
     return InvalidOption("pivot", ": the first model translates into ", language,
                          ", and this one from ", to.source_language);
   }
   Options asked = options;
-  asked.tgt_lang = from.languages.languages.empty() ? "" : language;
+  asked.tgt_lang = ChoosesTarget(from) ? language : "";
   asked.tokenized = false;
   asked.num_hypotheses = 1;
   asked.return_alternatives = false;

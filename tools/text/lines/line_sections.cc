@@ -106,7 +106,13 @@ Front ReadFront(const LinePlan& plan, absl::string_view text, bool splits) {
 }
 
 void ProtectParts(const LinePlan& plan, MarkedText* text) {
-  if (plan.protector != nullptr) ProtectSpans(FindParts(plan.protector, *text), text);
+  if (plan.protector == nullptr) return;
+  std::vector<TextSpan> parts = FindParts(plan.protector, *text);
+  std::erase_if(parts, [&](const TextSpan& part) {
+    return plan.coder.IsAddedToken(
+        absl::string_view(text->text).substr(part.begin, part.end - part.begin));
+  });
+  ProtectSpans(parts, text);
 }
 
 std::vector<TextSpan> SplitBesideParts(const SentenceSplitter& splitter, const MarkedText& text) {

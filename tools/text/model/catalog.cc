@@ -16,6 +16,7 @@
 #include "engine/core/errors.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/status_macros.h"
+#include "tokenizer/unicode/language_code.h"
 #include "tools/text/model/model_paths.h"
 
 namespace nibu::internal {
@@ -45,18 +46,17 @@ std::optional<LanguagePair> PairOfName(absl::string_view name) {
 }
 
 // Adds the languages that a model has on one side: the one that its files name or, for a model that
-// has to be told, those that it knows.
-void AddLanguages(const std::string& only, const std::vector<std::string>& choice,
+// has to be told, those that it knows. `has_tokens`: it has tokens for more than the one.
+void AddLanguages(const std::string& only, const std::vector<std::string>& choice, bool has_tokens,
                   std::map<std::string, std::string>* languages) {
-  if (const std::string code = ShortLanguageCode(only); !code.empty()) {
-    languages->emplace(code, "");
-    return;
-  }
+  const bool says_one = IsOneLanguage(only);
   for (const std::string& known : choice) {
+    if ((says_one && !has_tokens) || !IsLanguageCode(known)) continue;
     if (const std::string code = ShortLanguageCode(known); !code.empty()) {
       languages->emplace(code, known);
     }
   }
+  if (says_one) languages->emplace(ShortLanguageCode(only), "");
 }
 
 std::string NameOf(const std::string& path) {
@@ -80,15 +80,23 @@ absl::Status Catalog::Add(const std::string& model, bool is_pinned) {
   served->name = NameOf(path);
   served->path = path;
   served->is_pinned = is_pinned;
-  AddLanguages(info.source_language, info.source_languages, &served->sources);
-  AddLanguages(info.target_language, info.target_languages, &served->targets);
   // The languages come from the argument, else from the model's files, else from its name.
-  if (!pair.has_value() && (served->sources.empty() || served->targets.empty())) {
-    pair = PairOfName(served->name);
-  }
+  const bool is_named = pair.has_value();
+  if (!is_named) pair = PairOfName(served->name);
+  // A model with tokens for its targets that has the same family of languages on both sides reads
+  // what it writes. If no file says the sides, its name may tell a source, as in "en-mul".
+  const bool tells_source = pair.has_value() && IsOneLanguage(pair->first);
+  const bool is_symmetric = info.source_language == info.target_language &&
+                            !(info.source_language.empty() && tells_source);
+  AddLanguages(info.source_language, is_symmetric ? info.target_languages : info.source_languages,
+               /*has_tokens=*/false, &served->sources);
+  AddLanguages(info.target_language, info.target_languages, info.source_languages.empty(),
+               &served->targets);
   if (pair.has_value()) {
-    served->sources = {{pair->first, ""}};
-    served->targets = {{pair->second, ""}};
+    for (const auto& [code, languages] :
+         {std::pair(pair->first, &served->sources), {pair->second, &served->targets}}) {
+      if (is_named || languages->empty()) *languages = {{code, (*languages)[code]}};
+    }
   }
   if (served->sources.empty() || served->targets.empty()) {
     return Invalid(info.path,

@@ -12,7 +12,6 @@
 #include "engine/core/status_macros.h"
 #include "models/assembly/mixer_text.h"
 #include "models/load_model.h"
-#include "tokenizer/subwords/language_token.h"
 #include "tools/text/model/model_parts.h"
 #include "tools/text/model/model_paths.h"
 
@@ -45,18 +44,6 @@ Options DefaultsOf(const internal::ModelDefaults& model) {
   return defaults;
 }
 
-// Returns the language tokens that TextCoder::ParseLine takes from the front of a line.
-std::vector<std::string> LanguageTokens(const Vocabulary& vocabulary) {
-  std::vector<std::string> tokens;
-  for (int id = 0; id < vocabulary.size(); ++id) {
-    absl::string_view token = vocabulary.Token(id);
-    if (internal::TakeLanguageToken(vocabulary, &token) == vocabulary.Token(id) && token.empty()) {
-      tokens.push_back(vocabulary.Token(id));
-    }
-  }
-  return tokens;
-}
-
 // Returns the facts that a model's files tell without their weights.
 ModelInfo InfoOf(const std::vector<std::string>& paths, const std::string& format,
                  const ModelFacts& facts, const internal::ModelVocabulary& vocabulary) {
@@ -76,6 +63,9 @@ ModelInfo InfoOf(const std::vector<std::string>& paths, const std::string& forma
     info.source_languages.push_back(language.code);
   }
   info.target_languages = info.source_languages;
+  for (const auto& language : vocabulary.language_tokens) {
+    info.target_languages.push_back(language.code);
+  }
   info.default_source_language = vocabulary.languages.default_source;
   info.default_target_language = vocabulary.languages.default_target;
   return info;
@@ -86,7 +76,9 @@ ModelInfo InfoOf(const std::vector<std::string>& paths, const ModelFacts& facts,
   const internal::LoadedModel& loaded = parts.loaded;
   ModelInfo info = InfoOf(paths, loaded.format, facts, loaded.vocabulary);
   const Vocabulary& source = parts.coder.source_vocabulary();
-  if (loaded.vocabulary.language_tokens) info.language_tokens = LanguageTokens(source);
+  for (const auto& language : loaded.vocabulary.language_tokens) {
+    info.language_tokens.push_back(source.Token(language.token));
+  }
   info.compute_type = Public(loaded.model->compute_type);
   info.weight_bytes = parts.weight_bytes();
   info.source_vocabulary_size = source.size();

@@ -19,13 +19,14 @@
 namespace nibu::internal {
 namespace {
 
-using Tokenizer = std::shared_ptr<const SentencePieceTokenizer>;
+using Tokenizer = std::shared_ptr<const TextTokenizer>;
 
 // Returns the tokenizer of a side, "source" or "target", or null if the model has none.
 absl::StatusOr<Tokenizer> MakeTokenizer(absl::string_view side, const std::string& sentencepiece,
-                                        const Vocabulary& vocabulary) {
+                                        const Vocabulary& vocabulary,
+                                        const ModelVocabulary& model) {
   if (sentencepiece.empty()) return nullptr;
-  auto tokenizer = SentencePieceTokenizer::FromSerialized(sentencepiece, vocabulary);
+  auto tokenizer = TextTokenizer::Create(sentencepiece, vocabulary, model);
   if (tokenizer.ok()) return *std::move(tokenizer);
   return Invalid("SentencePiece of the ", side, ": ", tokenizer.status().message());
 }
@@ -71,7 +72,7 @@ std::vector<int> IdsOf(const Vocabulary& vocabulary, absl::Span<const std::strin
 absl::StatusOr<TextCoder> TextCoder::Create(const ModelVocabulary& vocabulary,
                                             const ModelConfig& config) {
   TextCoder coder;
-  coder.language_tokens_ = vocabulary.language_tokens;
+  coder.language_tokens_ = !vocabulary.language_tokens.empty();
   NIBU_ASSIGN_OR_RETURN(Vocabulary source,
                         Vocabulary::Create(vocabulary.source_tokens, config.unk));
   coder.source_vocabulary_ = std::make_shared<const Vocabulary>(std::move(source));
@@ -82,18 +83,24 @@ absl::StatusOr<TextCoder> TextCoder::Create(const ModelVocabulary& vocabulary,
                           Vocabulary::Create(vocabulary.target_tokens, config.unk_target));
     coder.target_vocabulary_ = std::make_shared<const Vocabulary>(std::move(target));
   }
-  NIBU_ASSIGN_OR_RETURN(
-      coder.source_tokenizer_,
-      MakeTokenizer("source", vocabulary.source_sentencepiece, *coder.source_vocabulary_));
+  NIBU_ASSIGN_OR_RETURN(coder.source_tokenizer_,
+                        MakeTokenizer("source", vocabulary.source_sentencepiece,
+                                      *coder.source_vocabulary_, vocabulary));
   coder.target_tokenizer_ = coder.source_tokenizer_;
   if (vocabulary.target_sentencepiece != vocabulary.source_sentencepiece) {
-    NIBU_ASSIGN_OR_RETURN(
-        coder.target_tokenizer_,
-        MakeTokenizer("target", vocabulary.target_sentencepiece, *coder.target_vocabulary_));
+    NIBU_ASSIGN_OR_RETURN(coder.target_tokenizer_,
+                          MakeTokenizer("target", vocabulary.target_sentencepiece,
+                                        *coder.target_vocabulary_, vocabulary));
   }
   // The vocabularies of T5 have this token, and no other model's do.
   const bool has_sentinels = coder.source_vocabulary_->Contains("<extra_id_0>");
-  coder.instructions_ = has_sentinels && !vocabulary.language_tokens;
+  coder.instructions_ = has_sentinels && !coder.language_tokens_;
+  if (coder.language_tokens_ && coder.has_sentencepiece()) {
+    const int token = vocabulary.language_tokens[0].token;
+    NIBU_ASSIGN_OR_RETURN(const auto pieces, EncodeText(coder.source_tokenizer_,
+                                                        coder.source_vocabulary_->Token(token)));
+    coder.tokens_are_text_ = LanguagePrefix(*coder.source_vocabulary_, pieces) > 0;
+  }
   std::vector<std::string> longer;
   for (const absl::string_view name : kPlainNames) {
     NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> pieces,
@@ -111,6 +118,13 @@ TextCoder TextCoder::Tokenized() const {
   return coder;
 }
 
+TextCoder TextCoder::WithTarget(int token) const {
+  TextCoder coder = *this;
+  if (token < 0) return coder;
+  coder.target_token_ = absl::StrCat(source_vocabulary_->Token(token), tokens_are_text_ ? " " : "");
+  return coder;
+}
+
 TextCoder TextCoder::Then(const TextCoder& next) const {
   TextCoder coder = *this;
   coder.target_vocabulary_ = next.target_vocabulary_;
@@ -125,12 +139,12 @@ TextCoder TextCoder::Then(const TextCoder& next) const {
 TextCoder::Line TextCoder::ParseLine(absl::string_view line, bool split) const {
   Line result{"", "", line};
   if (language_tokens_) {
-    std::string token = TakeLanguageToken(*source_vocabulary_, &result.text);
-    // SentencePiece finds "<2xx>" as a piece of the text, so it stays text.
-    if (absl::StartsWith(token, ">>")) {
-      result.language = std::move(token);
+    const std::string token = TakeLanguageToken(*source_vocabulary_, &result.text);
+    if (!tokens_are_text_) {
+      result.language = token.empty() ? target_token_ : token;
     } else {
-      result.instruction = line.substr(0, line.size() - result.text.size());
+      result.instruction =
+          token.empty() ? target_token_ : line.substr(0, line.size() - result.text.size());
     }
   } else if (split && instructions_) {
     result.instruction = line.substr(0, TranslateInstruction(line));

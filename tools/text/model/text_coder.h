@@ -11,9 +11,9 @@
 #include "absl/types/span.h"
 #include "engine/model/config.h"
 #include "models/assembly/opened_model.h"
-#include "tokenizer/subwords/tokenizer.h"
 #include "tokenizer/subwords/vocabulary.h"
 #include "tokenizer/unicode/text_span.h"
+#include "tools/text/model/text_tokenizer.h"
 
 namespace nibu::internal {
 
@@ -35,6 +35,9 @@ class TextCoder {
                                           const ModelConfig& config);
   // Returns the same coder without tokenizers.
   TextCoder Tokenized() const;
+  // Returns the same coder, which puts the language token with this id, ">>xx<<" or "<2xx>", in
+  // front of each line that has no language token itself; -1: it puts none there.
+  TextCoder WithTarget(int token) const;
   // Returns a coder for two models in a row: with the sources of this model, and the targets of the
   // model that translates what this one writes.
   TextCoder Then(const TextCoder& next) const;
@@ -46,7 +49,8 @@ class TextCoder {
   // A line, taken apart: what its front says about the translation, and the text to translate.
   struct Line {
     std::string language;           // the token ">>xx<<", or empty
-    absl::string_view instruction;  // text: "<2xx> ", "translate English to German: ", or empty
+    absl::string_view instruction;  // text: "<2xx> ", "translate English to German: ", or empty;
+                                    // a view of the coder where the line itself has none
     absl::string_view text;         // the rest of the line
     bool is_one = false;  // T5: an unknown instruction may concern the whole text; do not split it
   };
@@ -60,6 +64,10 @@ class TextCoder {
   // Returns the source text of pieces, as the tokenizer has normalized it.
   std::string SourceText(absl::Span<const std::string> pieces) const;
 
+  // Returns true if a text is the name of an added token, which the model reads as it is.
+  bool IsAddedToken(absl::string_view text) const {
+    return has_sentencepiece() && source_tokenizer_->IsAdded(text);
+  }
   bool HasUnknown(absl::Span<const std::string> pieces) const;
   // Returns the spans of words with characters that the source vocabulary lacks. Brackets without
   // blanks between them count as a part of the word. REQUIRES: a tokenizer.
@@ -91,11 +99,15 @@ class TextCoder {
 
  private:
   bool language_tokens_ = false;
+  // True if SentencePiece finds language tokens in a text, as that of MADLAD-400 does. Such a token
+  // is encoded with the text, since the model was trained on what SentencePiece makes of both.
+  bool tokens_are_text_ = false;
+  std::string target_token_;   // see WithTarget; with a blank behind it if tokens are text
   bool instructions_ = false;  // T5: an instruction in front of the text names the task
   std::shared_ptr<const Vocabulary> source_vocabulary_;
   std::shared_ptr<const Vocabulary> target_vocabulary_;
-  std::shared_ptr<const SentencePieceTokenizer> source_tokenizer_;  // null: text is pieces
-  std::shared_ptr<const SentencePieceTokenizer> target_tokenizer_;
+  std::shared_ptr<const TextTokenizer> source_tokenizer_;  // null: text is pieces
+  std::shared_ptr<const TextTokenizer> target_tokenizer_;
   std::vector<std::string> names_;
 };
 

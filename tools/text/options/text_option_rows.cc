@@ -31,7 +31,8 @@ absl::Span<const OptionRow> TextOptionRows() {
       Row<&Options::tgt_lang>(
           {.name = "tgt_lang",
            .help = "Language of the translation, for models that have to be told. It has the forms "
-                   "of --src_lang.",
+                   "of --src_lang. For models with tokens such as >>fra<< (OPUS-MT) and <2fr> "
+                   "(MADLAD-400) it puts the token in front of each line that has none.",
            .group = kTextGroup,
            .programs = "translate score bench inspect-attention",
            .is_common = true}),

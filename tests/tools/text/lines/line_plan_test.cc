@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "tests/paths.h"
 #include "tests/tools/text/models.h"
@@ -120,6 +121,40 @@ TEST(LinePlanTest, PlansThatWereNotAskedForAreForgotten) {
   const std::weak_ptr<const LinePlan> large = prepare(1, 20000);
   EXPECT_TRUE(kept.expired());
   EXPECT_FALSE(large.expired());  // the last one always is remembered
+}
+
+// A model for a family of languages is told the target by a token, in any common form of its code.
+TEST(LinePlanTest, TargetLanguagesThatTokensChoose) {
+  LoadedModel loaded = *LoadModel(CaptionsModelPath(), ComputeType::kFloat32);
+  loaded.vocabulary.source_language = "en";
+  loaded.vocabulary.target_language = "roa";
+  for (const char* const code : {"cmn_Hans", "cmn_Hant", "fra", "pt_BR", "roh-x"}) {
+    const int token = 10 + static_cast<int>(loaded.vocabulary.language_tokens.size());
+    loaded.vocabulary.source_tokens[static_cast<size_t>(token)] = absl::StrCat(">>", code, "<<");
+    loaded.vocabulary.language_tokens.push_back({code, token});
+  }
+  const auto model = *ModelOf(std::move(loaded));
+  const auto translator = NewTranslator(1);
+  // Returns the language token in front of a line, or the error.
+  const auto front = [&](const std::string& target, const std::string& source = "") -> std::string {
+    Options options;
+    options.src_lang = source;
+    options.tgt_lang = target;
+    const auto plan = translator->Prepare(model, options);
+    if (!plan.ok()) return std::string(plan.status().message());
+    return (*plan)->lines->coder.ParseLine("A dog.", false).language;
+  };
+  EXPECT_EQ(front(""), "");
+  for (const char* const code : {"fr", "fra", "fr-FR", "fra_Latn"}) {
+    EXPECT_EQ(front(code), ">>fra<<") << code;
+  }
+  EXPECT_EQ(front("zh-Hant"), ">>cmn_Hant<<");
+  EXPECT_EQ(front("zho_Hans", "eng"), ">>cmn_Hans<<");
+  EXPECT_EQ(front("roa"),
+            "tgt_lang=roa is not a language of this model; it has cmn_Hans, cmn_Hant, "
+            "fra, pt_BR, roh-x");
+  EXPECT_EQ(front("zh"), "tgt_lang=zh may be cmn_Hans or cmn_Hant of this model; say which");
+  EXPECT_EQ(front("fr", "de"), "src_lang=de is not for this model, which is for en");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/models/files.h"
 #include "tests/paths.h"
 
 namespace nibu::internal {
@@ -81,9 +82,40 @@ TEST(CatalogTest, TwoModelsInARow) {
   EXPECT_EQ(catalog->FindLanguage("zh-hant")->name, "Chinese (Traditional)");
 }
 
+// Each target language of such a model is served, with the option's value that chooses it.
+TEST(CatalogTest, ModelsWithLanguageTokens) {
+  const auto madlad = *Read({TestdataPath("madlad")});
+  EXPECT_EQ(Languages(*madlad), "en: de en, de: de en");
+  EXPECT_EQ(madlad->FindRoute("en", "de")->tgt_lang, "de");
+
+  testing::TinyMarian tiny;
+  tiny.vocabulary = {{"</s>", 0},   {"<unk>", 1}, {">>fra<<", 2}, {">>pt_BR<<", 3},
+                     {">>it<<", 4}, {"d", 5},     {"<pad>", 6}};
+  const testing::TempFolder folder;
+  const auto write = [&](const char* name, const char* source, const char* target) {
+    std::filesystem::create_directories(folder / name);
+    tiny.tokenizer["source_lang"] = source;
+    tiny.tokenizer["target_lang"] = target;
+    tiny.Write(folder, name);
+    return folder / name;
+  };
+  const auto romance = *Read({write("opus-mt-en-roa", "eng", "roa")});
+  EXPECT_EQ(Languages(*romance), "en: en fr it pt-BR, fr: fr, it: it, pt-BR: pt-BR");
+  EXPECT_EQ(romance->FindRoute("en", "fr")->tgt_lang, "fra");
+  EXPECT_EQ(romance->FindRoute("en", "pt-BR")->tgt_lang, "pt_BR");
+  const auto between = *Read({write("opus-mt-roa-roa", "roa", "roa")});
+  EXPECT_EQ(between->FindRoute("fr", "it")->tgt_lang, "it");
+  // Its name tells what its files do not.
+  const auto named = *Read({write("opus-mt-en-mul", "", "")});
+  EXPECT_EQ(named->FindRoute("en", "it")->tgt_lang, "it");
+  const auto one = *Read({"en-fr=" + folder / "opus-mt-en-roa"});
+  EXPECT_EQ(Languages(*one), "en: en fr, fr: fr");
+  EXPECT_EQ(one->FindRoute("en", "fr")->tgt_lang, "fra");
+}
+
 TEST(CatalogTest, FoldersOfModels) {
   namespace fs = std::filesystem;
-  const fs::path folder = fs::path(testing::TempDir()) / "models";
+  const fs::path folder = fs::path(::testing::TempDir()) / "models";
   fs::remove_all(folder);
   fs::create_directories(folder / "empty");
   fs::create_symlink(CaptionsModelPath(), folder / "captions");

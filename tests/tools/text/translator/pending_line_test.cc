@@ -38,7 +38,7 @@ LoadedModel RandomModel(bool language_tokens = false) {
   std::vector<std::string> tokens = {"</s>", "<unk>", ">>deu<<", ">>fra<<", ".", ","};
   while (tokens.size() < 32) tokens.push_back(absl::StrCat("▁w", tokens.size()));
   loaded.vocabulary.source_tokens = loaded.vocabulary.target_tokens = tokens;
-  loaded.vocabulary.language_tokens = language_tokens;
+  if (language_tokens) loaded.vocabulary.language_tokens = {{"deu", 2}, {"fra", 3}};
   return loaded;
 }
 
@@ -154,6 +154,31 @@ TEST(PendingLineTest, LanguageTokensThatArePieces) {
   // These lines have nothing to translate.
   EXPECT_EQ(results[3].source_tokens, 0);
   EXPECT_EQ(results[4].hypotheses[0].text, "");
+}
+
+// The option sets the token of lines that have none.
+TEST(PendingLineTest, LanguageTokensFromTheOption) {
+  Options options;
+  options.max_decoding_length = 8;
+  const std::vector<std::string> lines = {"a man", "<2en> a man", "<2de> a man", "", " . "};
+  const auto plain = Translate(TestModel("madlad"), options, lines);
+  options.src_lang = "en";
+  for (const std::string code : {"de", "deu", "de_DE"}) {
+    options.tgt_lang = code;
+    const auto chosen = Translate(TestModel("madlad"), options, lines);
+    ASSERT_EQ(chosen.size(), lines.size()) << code;
+    ExpectJoined(chosen[0], {&plain[2]}, 1);
+    for (const size_t i : {1, 2}) ExpectJoined(chosen[i], {&plain[i]}, 1);
+    for (const size_t i : {3, 4}) EXPECT_EQ(chosen[i].hypotheses[0].text, lines[i]);
+  }
+  options = Tokenized();
+  options.tgt_lang = "fr";
+  const auto tokens = Translate(RandomModel(true), options, {"▁w6 ▁w7", ">>deu<< ▁w6 ▁w7"});
+  options.tgt_lang.clear();
+  const auto own = Translate(RandomModel(true), options, {">>fra<< ▁w6 ▁w7", ">>deu<< ▁w6 ▁w7"});
+  ExpectJoined(tokens[0], {&own[0]}, 1);
+  ExpectJoined(tokens[1], {&own[1]}, 1);
+  EXPECT_NE(own[0].hypotheses[0].log_prob, own[1].hypotheses[0].log_prob);
 }
 
 TEST(PendingLineTest, LongLinesTruncatedOrRefused) {
