@@ -14,6 +14,7 @@
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/assembly/build_model.h"
+#include "models/assembly/equalize.h"
 #include "models/containers/ctranslate2_bin.h"
 #include "models/containers/torch_file.h"
 #include "models/files/directory.h"
@@ -179,19 +180,25 @@ absl::StatusOr<OpenedModel> Open(const std::string& path) {
 }
 
 absl::StatusOr<LoadedModel> Load(OpenedModel&& opened, ComputeType compute_type) {
+  const PackedLinears& packed = opened.source->packed();
+  const bool has_packed = !packed.linears.empty() && packed.compute_type == compute_type;
+  const bool is_packed_for_this = has_packed && packed.fingerprint == PackFingerprint();
+  NIBU_RETURN_IF_ERROR(opened.config.Validate());
+  std::string note;
+  if (compute_type == ComputeType::kInt8 && !is_packed_for_this) {
+    note = EqualizeForInt8(opened.config, opened.names, opened.source.get());
+  }
+  if (has_packed && !is_packed_for_this) {
+    absl::StrAppend(&note, note.empty() ? "" : "; ", opened.config_file,
+                    ": its packed weights are for ", packed.fingerprint, ", this is ",
+                    PackFingerprint(),
+                    "; they were packed again (converting the model does so for good)");
+  }
   NIBU_ASSIGN_OR_RETURN(std::shared_ptr<const Model> model,
                         BuildModel(opened.config, opened.names, compute_type, opened.source.get()));
-  LoadedModel loaded{std::move(model),         std::move(opened.vocabulary),
+  return LoadedModel{std::move(model),         std::move(opened.vocabulary),
                      opened.defaults,          std::move(opened.shortlist),
-                     std::move(opened.format), ""};
-  const PackedLinears& packed = opened.source->packed();
-  if (!packed.linears.empty() && packed.compute_type == compute_type &&
-      packed.fingerprint != PackFingerprint()) {
-    loaded.note = absl::StrCat(opened.config_file, ": its packed weights are for ",
-                               packed.fingerprint, ", this is ", PackFingerprint(),
-                               "; they were packed again (converting the model does so for good)");
-  }
-  return loaded;
+                     std::move(opened.format), std::move(note)};
 }
 
 // Returns f(). An error's message becomes one short line, since names in files may be long, and

@@ -10,6 +10,7 @@
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/assembly/build_model.h"
+#include "models/assembly/equalize.h"
 #include "models/assembly/model_defaults.h"
 #include "models/files/new_file.h"
 #include "models/files/zip.h"
@@ -181,9 +182,13 @@ absl::Status AddPacked(const std::string& path, ComputeType compute_type, Native
   return file->Finish();
 }
 
-absl::Status Write(const OpenedModel& model, const NativeOptions& options,
-                   const std::string& path) {
+absl::Status Write(const OpenedModel& model, const NativeOptions& options, const std::string& path,
+                   std::string* note) {
   PendingPath pending(path);
+  if (options.quantization == ComputeType::kInt8 || options.packed == ComputeType::kInt8) {
+    // Packed weights are made from the written tensors, so that both are always the same.
+    *note = EqualizeForInt8(model.config, model.names, model.source.get());
+  }
   NIBU_ASSIGN_OR_RETURN(NativeFile file, NativeFile::Create(pending));
   NIBU_RETURN_IF_ERROR(WriteModel(model, options.quantization, &file));
   if (options.packed.has_value()) {
@@ -199,8 +204,10 @@ absl::Status Write(const OpenedModel& model, const NativeOptions& options,
 }  // namespace
 
 absl::Status WriteNative(const OpenedModel& model, const NativeOptions& options,
-                         const std::string& path) {
-  return WithinMemory(path, [&] { return Write(model, options, path); });
+                         const std::string& path, std::string* note) {
+  std::string unused;
+  return WithinMemory(
+      path, [&] { return Write(model, options, path, note != nullptr ? note : &unused); });
 }
 
 }  // namespace nibu::internal

@@ -20,9 +20,11 @@ struct NativeOptions {
 
 // Writes the model to `path`. The file appears, or replaces another one, whole, after it has been
 // read back and verified. One tensor is in memory at a time; with `packed`, so are all packed
-// linears. Errors are those of reading the model, and Unavailable: the file cannot be written.
+// linears. If linears become int8, stored or packed, tensors of model.source are equalized first
+// where it is necessary, and `note` is set to EqualizeForInt8's line for the user (null: nobody
+// reads it). Errors are those of reading the model, and Unavailable: the file cannot be written.
 absl::Status WriteNative(const OpenedModel& model, const NativeOptions& options,
-                         const std::string& path);
+                         const std::string& path, std::string* note = nullptr);
 
 }  // namespace nibu::internal
 

@@ -100,8 +100,10 @@ absl::Status Run(int argc, char** argv) {
   }
   NIBU_ASSIGN_OR_RETURN(OpenedModel model, OpenModelOrShape(path, is_shape, loading));
   NIBU_RETURN_IF_ERROR(UsageOfFlag(ApplyOverrides(loading, &model)));
-  NIBU_RETURN_IF_ERROR(native ? WriteNative(model, options, out)
+  std::string note;
+  NIBU_RETURN_IF_ERROR(native ? WriteNative(model, options, out, &note)
                               : WriteHuggingFace(model, options.quantization, out));
+  if (!note.empty()) PrintWarning(note);
   absl::PrintF("%s (%s) -> %s (%.1f MB)\n", path, model.format, out,
                static_cast<double>(BytesOf(out)) / 1e6);
   return absl::OkStatus();
