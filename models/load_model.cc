@@ -28,6 +28,7 @@
 #include "models/formats/fairseq.h"
 #include "models/formats/hugging_face.h"
 #include "models/formats/marian.h"
+#include "models/formats/marian_files.h"
 #include "models/formats/multilingual.h"
 #include "models/formats/opennmt.h"
 #include "models/formats/t5.h"
@@ -63,7 +64,7 @@ absl::StatusOr<OpenedModel> OpenFile(const std::string& path) {
     NIBU_ASSIGN_OR_RETURN(auto file, FileBytes::Open(path, /*copy_on_write=*/true));
     return OpenNative(std::move(file));
   }
-  if (IsMarianModel(*model)) return OpenMarian(path);
+  if (IsMarianModel(*model) || IsMarianDecoderYml(*model)) return OpenMarian(path);
   NIBU_ASSIGN_OR_RETURN(const std::optional<Folder> package, FindZippedArgos(model));
   if (package.has_value()) return OpenArgos(*package);
   if (TorchFile::IsTorch(model->bytes())) return OpenCheckpoint(path);

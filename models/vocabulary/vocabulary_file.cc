@@ -2,10 +2,13 @@
 #include "models/vocabulary/vocabulary_file.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
@@ -58,6 +61,23 @@ absl::StatusOr<std::vector<std::string>> TokensById(const nlohmann::json& json,
   return tokens;
 }
 
+absl::StatusOr<std::vector<std::string>> ReadTokenLines(absl::string_view text,
+                                                        const std::string& file) {
+  std::vector<std::string> tokens;
+  std::unordered_set<absl::string_view, absl::Hash<absl::string_view>> seen;
+  absl::ConsumeSuffix(&text, "\n");
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    absl::ConsumeSuffix(&line, "\r");
+    const size_t number = tokens.size() + 1;
+    if (line.empty()) return Invalid(file, ": line ", number, " has no token");
+    if (!seen.insert(line).second) {
+      return Invalid(file, ": line ", number, " has \"", line, "\" for the second time");
+    }
+    tokens.emplace_back(line);
+  }
+  return tokens;
+}
+
 absl::StatusOr<int> FindToken(const std::vector<std::string>& tokens, const std::string& token,
                               const std::string& file) {
   const auto it = std::find(tokens.begin(), tokens.end(), token);
@@ -101,6 +121,16 @@ absl::StatusOr<std::vector<std::string>> ReadSentencePieces(absl::string_view by
   });
   if (whole && !pieces.empty()) return pieces;
   NIBU_RETURN_IF_ERROR(RefuseForeignFile(file, bytes));
+  // A model begins with the tag of its first piece, which is a line feed.
+  const absl::string_view front = bytes.substr(0, 100);
+  const bool is_text = std::none_of(front.begin(), front.end(), [](unsigned char c) {
+    return c < ' ' && c != '\t' && c != '\r' && c != '\n';
+  });
+  if (!front.empty() && front[0] != '\n' && is_text) {
+    return Invalid(file,
+                   ": a text, such as a list of tokens, and no SentencePiece model; give the ",
+                   "model (*.spm, *.model) that belongs to it");
+  }
   return Invalid(file, ": not a whole SentencePiece model; download it again");
 }
 

@@ -29,6 +29,11 @@ absl::StatusOr<std::vector<std::string>> TokensById(const nlohmann::json& json,
                                                     absl::string_view where,
                                                     bool may_be_padded = false);
 
+// Returns the tokens of a text with a token a line, in their order. InvalidArgument naming file and
+// line: a line is empty, or a token is there twice.
+absl::StatusOr<std::vector<std::string>> ReadTokenLines(absl::string_view text,
+                                                        const std::string& file);
+
 // Returns the id of a token. InvalidArgument naming `file`: it is not among `tokens`.
 absl::StatusOr<int> FindToken(const std::vector<std::string>& tokens, const std::string& token,
                               const std::string& file);
@@ -46,8 +51,9 @@ std::vector<ModelLanguages::Language> LanguageTokens(const std::vector<std::stri
 absl::StatusOr<std::vector<std::string>> ReadSentencePieces(absl::string_view bytes,
                                                             const std::string& file);
 
-// Copies the SentencePiece models with the names `source` and `target` from a folder into the
-// vocabulary. Returns false, and changes nothing, if one of them is not there.
+// Copies the SentencePiece models, or the merges of subword-nmt, with the names `source` and
+// `target` from a folder into the vocabulary. Returns false, and changes nothing, if one of them is
+// not there.
 absl::StatusOr<bool> TakeSentencePieces(const Folder& folder, const char* source,
                                         const char* target, ModelVocabulary* vocabulary);
 

@@ -100,117 +100,6 @@ TEST(Marian, SentencePieceVocabularies) {
   EXPECT_EQ(loaded->vocabulary.target_sentencepiece, tiny.VocabularySpm());
 }
 
-// Each file of Firefox's registry is compressed by gzip.
-TEST(Marian, CompressedFiles) {
-  const TinyMarianModel tiny;
-  const std::string model = testing::Gzip(tiny.Bin(true));
-  const std::string pieces = testing::Gzip(tiny.VocabularySpm());
-  const auto plain = Load({{"model.xxyy.bin", tiny.Bin(true)}, {"v.spm", tiny.VocabularySpm()}});
-  ASSERT_TRUE(plain.ok()) << plain.status();
-  const std::vector<int> expected = Greedy(*plain).tokens;
-  const testing::Members all = {{"model.xxyy.bin.gz", model}, {"vocab.xxyy.spm.gz", pieces}};
-  const testing::Members both = {{"model.xxyy.bin.gz", "\x1f\x8b and no more"},
-                                 {"model.xxyy.bin", tiny.Bin(true)},
-                                 {"vocab.xxyy.spm.gz", pieces},
-                                 {"vocab.xxyy.spm", tiny.VocabularySpm()}};
-  const testing::Members some = {{"model.xxyy.bin", tiny.Bin(true)}, {"vocab.xxyy.spm.gz", pieces}};
-  const testing::Members npz = {{"model.npz.gz", testing::Gzip(tiny.Npz(true))},
-                                {"vocab.yml.gz", testing::Gzip(tiny.VocabularyYml())}};
-  const testing::Members listed = {
-      {"m.gz", model}, {"v.gz", pieces}, {"decoder.yml", "models: [m.gz]\nvocabs: [v.gz, v.gz]\n"}};
-  // decoder.yml, which is compressed itself, names the model. The names in it are those of the
-  // uncompressed files.
-  const testing::Members decoder = {
-      {"decoder.yml.gz", testing::Gzip("models: [a.bin]\nvocabs: [v.spm, v.spm]\nbeam-size: 3\n")},
-      {"a.bin.gz", model},
-      {"b.bin.gz", model},
-      {"v.spm.gz", pieces}};
-  for (const auto& [files, path] : {std::pair(all, ""),
-                                    {all, "model.xxyy.bin.gz"},
-                                    {both, ""},
-                                    {some, "model.xxyy.bin"},
-                                    {npz, ""},
-                                    {npz, "model.npz.gz"},
-                                    {listed, ""},
-                                    {decoder, ""},
-                                    {decoder, "b.bin.gz"}}) {
-    SCOPED_TRACE(absl::StrCat(files[0].first, " ", files.size(), " ", path));
-    const auto loaded = Load(files, path);
-    ASSERT_TRUE(loaded.ok()) << loaded.status();
-    EXPECT_EQ(Greedy(*loaded).tokens, expected);
-    EXPECT_EQ(loaded->defaults.beam_size == 3, files == decoder);
-  }
-  // With two vocabularies, the name says which is the source's.
-  EXPECT_TRUE(Load({all[0], {"srcvocab.spm.gz", pieces}, {"trgvocab.spm.gz", pieces}}).ok());
-
-  const auto error = [](const testing::Members& files) {
-    return std::string(Load(files).status().message());
-  };
-  EXPECT_THAT(error({{"model.bin.gz", model.substr(0, model.size() / 2)}, all[1]}),
-              HasSubstr("model.bin.gz: compressed by gzip, but damaged or not whole; download it"));
-  EXPECT_THAT(error({all[0], {"v.spm.gz", pieces.substr(0, pieces.size() - 1)}}),
-              HasSubstr("v.spm.gz: compressed by gzip, but damaged or not whole"));
-  EXPECT_THAT(error({all[0], {"v.spm.gz", testing::Gzip("no pieces")}}),
-              HasSubstr("v.spm.gz: not a whole SentencePiece model"));
-  EXPECT_THAT(error({all[0], all[1], {"other.bin.gz", model}}), HasSubstr("more than one model"));
-}
-
-TEST(Marian, SeparateVocabularies) {
-  const TinyMarianModel tiny;
-  TinyMarianModel other;
-  other.tokens[2] = "other";
-  testing::Members files = {{"model.npz", tiny.Npz()},
-                            {"srcvocab.spm", tiny.VocabularySpm()},
-                            {"trgvocab.spm", other.VocabularySpm()}};
-  absl::StatusOr<LoadedModel> loaded = Load(files);
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
-  EXPECT_EQ(loaded->vocabulary.source_tokens[2], "a");
-  EXPECT_EQ(loaded->vocabulary.target_tokens[2], "other");
-  files[1].first = "x.spm";
-  EXPECT_THAT(std::string(Load(files).status().message()), HasSubstr("which vocabulary"));
-}
-
-TEST(Marian, DecoderYml) {
-  const TinyMarianModel tiny;
-  const std::string head = "models:\n- m.npz\nvocabs:\n- v.yml\n- v.yml\nrelative-paths: true\n";
-  const auto with = [&](const std::string& options) {
-    return Load({{"m.npz", tiny.Npz()},
-                 {"other.npz", "not a model"},
-                 {"v.yml", tiny.VocabularyYml()},
-                 {"lex", "c b 0.5\nd b 0.6\na b 0.2\n"},
-                 {"decoder.yml", head + options}});
-  };
-  absl::StatusOr<LoadedModel> loaded =
-      with("beam-size: 6\nnormalize: 0.6\nword-penalty: 0.1\nmini-batch: 8\nallow-unk: true\n");
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
-  EXPECT_EQ(loaded->defaults.beam_size, 6);
-  EXPECT_FLOAT_EQ(*loaded->defaults.length_penalty, 0.6f);
-  EXPECT_FLOAT_EQ(*loaded->defaults.word_penalty, 0.1f);
-  EXPECT_TRUE(loaded->model->config.suppressed.empty());
-  loaded = with("");
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
-  EXPECT_EQ(loaded->defaults.beam_size, std::nullopt);
-  EXPECT_EQ(loaded->defaults.length_penalty, 0.0f);
-  loaded = with("shortlist: [lex, 1, 2]\n");
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
-  ASSERT_NE(loaded->shortlist, nullptr);
-  EXPECT_EQ(loaded->shortlist->first, 1);
-  EXPECT_THAT(loaded->shortlist->ids, ElementsAre(5, 4));
-  EXPECT_TRUE(loaded->shortlist->copy_source);
-
-  const auto error = [&](const std::string& options) {
-    return std::string(with(options).status().message());
-  };
-  EXPECT_THAT(error("word-penalty: much\n"), HasSubstr("\"word-penalty\" must be"));
-  EXPECT_THAT(error("output-sampling: true\n"),
-              HasSubstr("option \"output-sampling\" is not supported; remove it"));
-  EXPECT_THAT(error("beam-size: 0\n"), HasSubstr("\"beam-size\" must be 1 to 1024"));
-  EXPECT_THAT(error("shortlist: lex\n"), HasSubstr("\"shortlist\" must be a list"));
-  EXPECT_THAT(error("shortlist: [none]\n"), HasSubstr("none: no such file"));
-  EXPECT_THAT(std::string(Load({{"decoder.yml", "models: [a, b]\n"}}).status().message()),
-              HasSubstr("\"models\" must be a list of 1 file"));
-}
-
 TEST(Marian, OtherForms) {
   {
     TinyMarianModel tiny(false, "_pre");
@@ -342,7 +231,7 @@ TEST(Marian, NamesWhatDoesNotFit) {
               HasSubstr("\"Wemb\" holds NaN"));
   const TinyMarianModel tiny;
   EXPECT_THAT(std::string(Load({{"model.npz", tiny.Npz()}}).status().message()),
-              HasSubstr("no vocabulary (*.spm, *.yml) in it"));
+              HasSubstr("no vocabulary (*.spm, *.yml, or a text of tokens) in it"));
   EXPECT_THAT(
       std::string(
           Load({{"a.npz", tiny.Npz()}, {"b.npz", tiny.Npz()}, {"v.yml", tiny.VocabularyYml()}})
@@ -414,7 +303,11 @@ TEST(Npz, ReadsTypesAndRefusesTheRest) {
   EXPECT_EQ(wide->Find("a")->view.dtype, DType::kFloat32);
   EXPECT_EQ(static_cast<const float*>(wide->Find("a")->view.data)[1], -0.25f);
   EXPECT_THAT(error(Npy("<f8", {2}, "12345678")), HasSubstr("[2] needs 16 bytes, it has 8"));
-  EXPECT_THAT(error(Npy(">f4", {1}, "1234")), HasSubstr("\"a\" has a type"));
+  EXPECT_EQ(
+      error(Npy(">f4", {1}, "1234")),
+      "m.npz: tensor \"a\" has a type that nibu does not read, '>f4', which is big-endian; save "
+      "it as '<f4'");
+  EXPECT_THAT(error(Npy("<c8", {1}, "12345678")), HasSubstr("does not read, '<c8'; save it"));
   EXPECT_THAT(error(Npy("<f4", {1}, "1234", "True")), HasSubstr("row by row"));
   EXPECT_THAT(error(Npy("<f4", {3}, "12345678")), HasSubstr("[3] needs 12 bytes, it has 8"));
   EXPECT_THAT(error(Npy("<f4", {-1}, "1234")), HasSubstr("shape is damaged"));
