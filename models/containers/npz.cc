@@ -70,8 +70,11 @@ absl::StatusOr<StoredTensor> ReadArray(absl::string_view bytes, const std::strin
       std::begin(kNpyTypes), std::end(kNpyTypes),
       [&](const auto& known) { return absl::StartsWith(Field(header, "descr"), known.first); });
   if (type == std::end(kNpyTypes)) {
-    return NotSupported(
-        where, "has a type that nibu does not read: ", Field(header, "descr").substr(0, 20));
+    absl::string_view descr = Field(header, "descr");
+    descr = descr.substr(0, std::min(descr.find(','), size_t{40}));
+    return NotSupported(where, "has a type that nibu does not read, ", descr,
+                        absl::StartsWith(descr, "'>") ? ", which is big-endian" : "",
+                        "; save it as '<f4'");
   }
   view.dtype = type->second;
   if (!absl::StartsWith(Field(header, "fortran_order"), "False") ||

@@ -120,6 +120,30 @@ TokenIds IdsOf(const std::vector<std::string>& tokens) {
   return ids;
 }
 
+constexpr char kBlanks[] = " \t\r";
+
+bool IsProbability(absl::string_view text, float* value) {
+  return absl::SimpleAtof(text, value) && *value >= 0.0f && *value <= 1.0f;
+}
+
+// Returns true if the text is a vmap.txt, whose lines have a tab. Marian's text form may have tabs,
+// too, as it separates its fields by any blanks; but each of its lines is two tokens and a
+// probability. A few lines tell them apart.
+bool IsVmap(absl::string_view bytes) {
+  if (!absl::StrContains(bytes.substr(0, bytes.find('\n')), '\t')) return false;
+  constexpr int kLines = 20;
+  int n = 0;
+  for (const absl::string_view line : absl::StrSplit(bytes, '\n')) {
+    const std::vector<absl::string_view> parts =
+        absl::StrSplit(line, absl::ByAnyChar(kBlanks), absl::SkipEmpty());
+    float probability = 0;
+    if (!parts.empty() && (parts.size() != 3 || !IsProbability(parts[2], &probability)))
+      return true;
+    if (++n == kLines) break;
+  }
+  return false;
+}
+
 struct Translation {
   int target;
   float probability;
@@ -147,10 +171,9 @@ absl::StatusOr<Shortlist> ReadLexical(const FileBytes& file, const ModelVocabula
     ++number;
     if (line.empty()) return absl::OkStatus();
     const std::vector<absl::string_view> parts =
-        absl::StrSplit(line, absl::ByAnyChar(" \r"), absl::SkipEmpty());
+        absl::StrSplit(line, absl::ByAnyChar(kBlanks), absl::SkipEmpty());
     float probability = 0;
-    if (parts.size() != 3 || !absl::SimpleAtof(parts[2], &probability) ||
-        !(probability >= 0.0f && probability <= 1.0f)) {
+    if (parts.size() != 3 || !IsProbability(parts[2], &probability)) {
       return Invalid(file.path(), ": line ", number, " is not \"target source probability\"");
     }
     const auto target = targets.find(parts[0]);
@@ -226,7 +249,7 @@ absl::StatusOr<std::shared_ptr<const Shortlist>> ReadShortlist(const FileBytes& 
                          limits);
   }
   const bool is_binary = IsBinaryShortlist(bytes);
-  const bool is_vmap = !is_binary && absl::StrContains(bytes.substr(0, bytes.find('\n')), '\t');
+  const bool is_vmap = !is_binary && IsVmap(bytes);
   NIBU_ASSIGN_OR_RETURN(
       Shortlist shortlist,
       is_binary ? ReadBinary(file, vocabulary.source_tokens.size(), vocabulary.target_tokens.size())

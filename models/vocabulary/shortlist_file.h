@@ -6,7 +6,8 @@
 //   The candidates of source token s are id[offset[s]] ... id[offset[s + 1] - 1]. The checksum is
 //   over the u64 words from `first` on, without 4 bytes that are left over in the end: h = 0; for
 //   each word w, h ^= w + 0x9e3779b9 + (h << 6) + (h >> 2).
-// Marian, text, perhaps compressed by gzip: lines "target source probability".
+// Marian, text, perhaps compressed by gzip: lines "target source probability", with any blanks
+//   between the fields.
 // CTranslate2's vmap.txt: lines "source source ...<TAB>target target ..."; the left side is empty
 //   for targets that are always candidates.
 #ifndef NIBU_MODELS_VOCABULARY_SHORTLIST_FILE_H_

@@ -73,6 +73,28 @@ TEST(ShortlistFile, CompressedBinary) {
   EXPECT_THAT(Error(Gzip(plain.substr(0, plain.size() - 1))), HasSubstr("not a whole shortlist"));
 }
 
+// Marian separates the fields of its text form by any blanks. Only a vmap.txt has other lines.
+TEST(ShortlistFile, TextFormWithTabs) {
+  const auto plain = Read("q x 0.5\nr x 0.25\np y 1\n", {1, 2, 0});
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  EXPECT_THAT((*plain)->ids, ElementsAre(3, 4, 2));
+  for (const char* text :
+       {"q\tx\t0.5\nr\tx\t0.25\np\ty\t1\n", "q x\t0.5\nr\tx 0.25\n\np  y 1e0\n"}) {
+    for (const std::string& bytes : {std::string(text), Gzip(text)}) {
+      const auto shortlist = Read(bytes, {1, 2, 0});
+      ASSERT_TRUE(shortlist.ok()) << shortlist.status();
+      EXPECT_EQ((*shortlist)->first, 1);
+      EXPECT_EQ((*shortlist)->ids, (*plain)->ids);
+      EXPECT_EQ((*shortlist)->offsets, (*plain)->offsets);
+    }
+  }
+  for (const char* text : {"x y\tp\n", "x y\t1\nx\tp q r\n", "x\tp q\n"}) {
+    const auto vmap = Read(text);
+    ASSERT_TRUE(vmap.ok()) << vmap.status();
+    EXPECT_FALSE((*vmap)->phrases.empty()) << text;
+  }
+}
+
 TEST(ShortlistFile, DamagedBinary) {
   const std::string whole = Binary({0, 0, 1, 3, 3}, {4, 2, 3});
   for (size_t n = 8; n < whole.size(); ++n) {
