@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <cstdint>
+#include <map>
+#include <tuple>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -16,11 +20,15 @@
 #include "engine/core/status_macros.h"
 #include "models/files/directory.h"
 #include "models/formats/checkpoint.h"
+#include "models/formats/multilingual.h"
+#include "models/vocabulary/vocabulary_file.h"
 
 namespace nibu::internal {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr char kMultilingualTask[] = "translation_multi_simple_epoch";
 
 constexpr int kPad = 1;
 constexpr int kEos = 2;
@@ -108,6 +116,34 @@ NameTable Names(const FairseqConfig& config, const TensorSource& source) {
   return table;
 }
 
+absl::Status ReadMultilingualTask(const ConfigFile& options, FairseqConfig* config) {
+  config->is_multilingual = true;
+  for (const auto& [key, found, expected] :
+       {std::tuple("encoder_langtok", options.String("encoder_langtok", ""), "src"),
+        {"lang_tok_style", options.String("lang_tok_style", "multilingual"), "multilingual"}}) {
+    NIBU_RETURN_IF_ERROR(found.status());
+    if (*found != expected) return options.Wrong(key, absl::StrCat("\"", expected, "\""));
+  }
+  NIBU_ASSIGN_OR_RETURN(const bool with_target, options.Bool("decoder_langtok", false));
+  if (!with_target) return options.Wrong("decoder_langtok", "true");
+  for (const char* key : {"lang_tok_replacing_bos_eos", "source_dict", "target_dict"}) {
+    if (!options.IsOff(key)) return options.Wrong(key, "off");
+  }
+  const Json* specs = options.Find("langtoks_specs");
+  if (specs != nullptr && *specs != Json({"main"}) && *specs != "main") {
+    return options.Wrong("langtoks_specs", "[\"main\"]");
+  }
+  if (const Json* langs = options.Find("langs"); langs != nullptr) {
+    if (!langs->is_array()) return options.Wrong("langs", "a list of languages");
+    for (const Json& language : *langs) {
+      if (!language.is_string()) return options.Wrong("langs", "a list of languages");
+      config->languages.push_back(language.get<std::string>());
+    }
+  }
+  NIBU_ASSIGN_OR_RETURN(config->dictionary, options.String("fixed_dictionary", ""));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<std::string>> Dictionary(const std::string& directory,
                                                     const std::string& language) {
   const std::string name = absl::StrCat("dict.", language, ".txt");
@@ -116,6 +152,70 @@ absl::StatusOr<std::vector<std::string>> Dictionary(const std::string& directory
       OpenRequiredFile(directory, name,
                        "a fairseq checkpoint has its dictionaries, dict.XX.txt, beside it"));
   return ReadFairseqDictionary(file->bytes(), file->path());
+}
+
+absl::Status ReadVocabulary(const std::string& directory, const FairseqConfig& config,
+                            ModelVocabulary* vocabulary) {
+  vocabulary->source_language = config.source_language;
+  vocabulary->target_language = config.target_language;
+  NIBU_ASSIGN_OR_RETURN(vocabulary->source_tokens, Dictionary(directory, config.source_language));
+  NIBU_ASSIGN_OR_RETURN(vocabulary->target_tokens, Dictionary(directory, config.target_language));
+  NIBU_RETURN_IF_ERROR(ReadSentencePieceFiles(directory, vocabulary));
+  for (const char* name : {"bpecodes", "bpe.codes", "code"}) {
+    if (!vocabulary->source_sentencepiece.empty()) break;
+    NIBU_RETURN_IF_ERROR(TakeSentencePieces(directory, name, name, vocabulary).status());
+  }
+  return absl::OkStatus();
+}
+
+// Returns the path of the one dictionary of a multilingual model: the one that the options name,
+// the one that is published with M2M-100, or that of any language, since they are all the same.
+absl::StatusOr<std::string> CommonDictionary(const std::string& directory,
+                                             const std::string& named) {
+  NIBU_ASSIGN_OR_RETURN(const auto files, FilesIn(directory, {".txt"}));
+  const std::string name = named.substr(named.rfind('/') + 1);  // npos + 1 is 0
+  for (const char* beginning :
+       {name.empty() ? "model_dict." : name.c_str(), "model_dict.", "dict."}) {
+    for (const std::string& path : files) {
+      if (NameBeginsWith(path, {beginning})) return path;
+    }
+  }
+  return absl::NotFoundError(
+      absl::StrCat(directory, ": no dictionary (model_dict.*.txt or dict.*.txt) in it; ",
+                   "a multilingual fairseq checkpoint has its dictionary and its SentencePiece "
+                   "model beside it"));
+}
+
+// Reads the vocabulary of a multilingual model, whose languages are those of the tokens "__xx__".
+// They are in the dictionary, or behind its words in the order of the training's languages.
+absl::Status ReadMultilingualVocabulary(const std::string& directory, int rows,
+                                        FairseqConfig* config, ModelVocabulary* vocabulary) {
+  NIBU_ASSIGN_OR_RETURN(const std::string path, CommonDictionary(directory, config->dictionary));
+  NIBU_ASSIGN_OR_RETURN(const auto file, FileBytes::Open(path));
+  MultilingualParts parts;
+  NIBU_ASSIGN_OR_RETURN(parts.tokens, ReadFairseqDictionary(file->bytes(), path));
+  for (const std::string& language : config->languages) {
+    std::string token = absl::StrCat("__", language, "__");
+    if (!absl::c_linear_search(parts.tokens, token)) parts.tokens.push_back(std::move(token));
+  }
+  if (parts.tokens.size() != static_cast<size_t>(rows)) {
+    return WrongVocabularySize(path, parts.tokens.size(), rows, "the model");
+  }
+  const auto first = absl::c_find_if(parts.tokens, [](const std::string& token) {
+    const std::string code = absl::StartsWith(token, "__") ? LanguageCode(token) : "";
+    return code.size() >= 2 && absl::ascii_isalpha(static_cast<unsigned char>(code[0]));
+  });
+  if (first == parts.tokens.end()) {
+    return Invalid(path, ": no language tokens (__xx__) in it; give the dictionary of the model");
+  }
+  parts.first_language = static_cast<int>(first - parts.tokens.begin());
+  ModelVocabulary pieces;
+  NIBU_RETURN_IF_ERROR(ReadSentencePieceFiles(directory, &pieces));
+  parts.sentencepiece = std::move(pieces.source_sentencepiece);
+  NIBU_ASSIGN_OR_RETURN(*vocabulary,
+                        MultilingualVocabulary(directory, std::move(parts), &config->model));
+  config->model.unk = config->model.unk_target = kUnk;  // even if "<unk>" is overwritten
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -150,7 +250,10 @@ absl::StatusOr<FairseqConfig> ReadFairseqConfig(const ConfigFile& options) {
     return options.Wrong("arch", "one of fairseq's \"transformer\" translation models");
   }
   NIBU_ASSIGN_OR_RETURN(const std::string task, options.String("task", "translation"));
-  if (task != "translation") return options.Wrong("task", "\"translation\"");
+  const bool multilingual = task == kMultilingualTask;
+  if (task != "translation" && !multilingual) {
+    return options.Wrong("task", absl::StrCat("\"translation\" or \"", kMultilingualTask, "\""));
+  }
   // These options stand for variants that nibu does not have.
   for (const char* key : {"adaptive_input", "adaptive_softmax_cutoff", "base_layers", "char_inputs",
                           "cross_self_attention", "decoder_layers_to_keep",
@@ -207,6 +310,10 @@ absl::StatusOr<FairseqConfig> ReadFairseqConfig(const ConfigFile& options) {
   model.decoder_start = kEos;
   model.source_suffix = {kEos};
   model.suppressed = {kPad};
+  if (multilingual) {
+    NIBU_RETURN_IF_ERROR(ReadMultilingualTask(options, &config));
+    return config;
+  }
   for (const auto& [key, language] : {std::pair("source_lang", &config.source_language),
                                       std::pair("target_lang", &config.target_language)}) {
     NIBU_ASSIGN_OR_RETURN(*language, options.String(key, ""));
@@ -220,23 +327,32 @@ absl::StatusOr<FairseqConfig> ReadFairseqConfig(const ConfigFile& options) {
 absl::StatusOr<std::vector<std::string>> ReadFairseqDictionary(absl::string_view text,
                                                                const std::string& file) {
   std::vector<std::string> tokens = {"<s>", "<pad>", "</s>", "<unk>"};
-  std::set<absl::string_view> seen;
+  const auto specials = static_cast<int>(tokens.size());
+  std::map<std::string, int> ids;
+  for (int id = 0; id < specials; ++id) ids[tokens[static_cast<size_t>(id)]] = id;
   int number = 0;
-  if (absl::EndsWith(text, "\n")) text.remove_suffix(1);
+  absl::ConsumeSuffix(&text, "\n");
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     ++number;
-    if (absl::EndsWith(line, "\r")) line.remove_suffix(1);
+    line = absl::StripTrailingAsciiWhitespace(line);
+    const bool overwrites = absl::ConsumeSuffix(&line, " #fairseq:overwrite");
     const size_t space = line.rfind(' ');
     int64_t count = 0;
     if (space == absl::string_view::npos || space == 0 ||
         !absl::SimpleAtoi(line.substr(space + 1), &count)) {
       return Invalid(file, ": line ", number, " is not a token, a space and a count");
     }
-    const absl::string_view token = line.substr(0, space);
-    if (!seen.insert(token).second) {
+    const std::string token(line.substr(0, space));
+    const auto [known, is_new] = ids.emplace(token, static_cast<int>(tokens.size()));
+    if (!is_new && overwrites) {
+      // In a text, the token stands for its last id, and no token for the one before. fairseq uses
+      // the ids of the special tokens without their names.
+      tokens[static_cast<size_t>(known->second)] = UnusedToken(static_cast<size_t>(known->second));
+      known->second = static_cast<int>(tokens.size());
+    } else if (!is_new && known->second >= specials) {
       return Invalid(file, ": line ", number, " has \"", token, "\" for the second time");
     }
-    tokens.emplace_back(token);
+    tokens.push_back(token);
   }
   return tokens;
 }
@@ -252,15 +368,18 @@ absl::StatusOr<OpenedModel> OpenFairseq(const TorchFile& torch) {
   opened.format = "fairseq";
   opened.config_file = torch.file().path();
   ModelVocabulary& vocabulary = opened.vocabulary;
-  vocabulary.source_language = config.source_language;
   opened.facts = ReadModelFacts(directory);
-  vocabulary.target_language = config.target_language;
-  NIBU_ASSIGN_OR_RETURN(vocabulary.source_tokens, Dictionary(directory, config.source_language));
-  NIBU_ASSIGN_OR_RETURN(vocabulary.target_tokens, Dictionary(directory, config.target_language));
+  if (config.is_multilingual) {
+    const StoredTensor* table = opened.source->Find("encoder.embed_tokens.weight");
+    const int rows = table == nullptr || table->view.shape.empty()
+                         ? 0
+                         : static_cast<int>(std::min<int64_t>(table->view.shape[0], INT32_MAX));
+    NIBU_RETURN_IF_ERROR(ReadMultilingualVocabulary(directory, rows, &config, &vocabulary));
+  } else {
+    NIBU_RETURN_IF_ERROR(ReadVocabulary(directory, config, &vocabulary));
+  }
   config.model.vocab_source = static_cast<int>(vocabulary.source_tokens.size());
   config.model.vocab_target = static_cast<int>(vocabulary.target_tokens.size());
-  NIBU_RETURN_IF_ERROR(ReadSentencePieceFiles(directory, &vocabulary));
-
   opened.names = Names(config, *opened.source);
   // Old pre-norm models have no norm behind the last layer.
   config.model.final_norm = opened.source->Has(opened.names.Tensor("encoder.final_norm"));

@@ -114,11 +114,13 @@ inline std::vector<int64_t> RowMajor(const std::vector<int64_t>& shape) {
   return strides;
 }
 
-// Returns a file with `tensors` as float32, one storage each, in either format of torch.save.
-inline std::string TorchFile(const TestTensors& tensors, bool stream) {
-  std::string state =
-      "\x80\x02"
-      "ccollections\nOrderedDict\n)R(";
+// Returns a file with `tensors` as float32, one storage each, in either format of torch.save. If
+// there are `args`, a value without the opcode that ends a pickle, it is a checkpoint of fairseq.
+inline std::string TorchFile(const TestTensors& tensors, bool stream,
+                             const std::string& args = "") {
+  std::string state = "\x80\x02";
+  if (!args.empty()) state += "}(" + PickleText("args") + args + PickleText("model");
+  state += "ccollections\nOrderedDict\n)R(";
   std::string keys = "\x80\x02](";
   std::string storages;
   Members members;
@@ -133,7 +135,8 @@ inline std::string TorchFile(const TestTensors& tensors, bool stream) {
     storages += Bytes(elements) + raw;
     members.emplace_back("archive/data/" + key, raw);
   }
-  state += "u}" + PickleText("_metadata") + "}sb.";
+  state += "u}" + PickleText("_metadata") + "}sb";
+  state += args.empty() ? "." : "u.";
   if (!stream) {
     members.insert(members.begin(), {"archive/data.pkl", state});
     members.emplace_back("archive/byteorder", "little");

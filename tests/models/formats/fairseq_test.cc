@@ -2,16 +2,23 @@
 // reference_test.cc tests that the models translate correctly.
 #include "models/formats/fairseq.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "engine/translator.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/formats/checkpoint.h"
+#include "models/formats/multilingual.h"
 #include "models/load_model.h"
+#include "tests/models/archives.h"
 #include "tests/models/files.h"
 #include "tests/paths.h"
 
@@ -90,8 +97,26 @@ TEST(FairseqDamage, OptionsThatAreNotSupported) {
   EXPECT_THAT(error({{"encoder_layers_to_keep", "0,2"}}), HasSubstr("\"encoder_layers_to_keep\""));
   EXPECT_THAT(error({{"arch", "transformer_lm_gpt"}}), HasSubstr("\"arch\" must be one of"));
   EXPECT_THAT(error({{"arch", "lstm"}}), HasSubstr("\"arch\" must be one of"));
-  EXPECT_THAT(error({{"task", "translation_multi_simple_epoch"}}),
-              HasSubstr("\"task\" must be \"translation\""));
+  EXPECT_THAT(error({{"task", "multilingual_translation"}}),
+              HasSubstr("\"task\" must be \"translation\" or \"translation_multi_simple_epoch\""));
+  const auto multilingual = [&](const nlohmann::json& fields) {
+    nlohmann::json json = {{"task", "translation_multi_simple_epoch"},
+                           {"encoder_langtok", "src"},
+                           {"decoder_langtok", true}};
+    json.update(fields);
+    return error(json);
+  };
+  EXPECT_EQ(multilingual({{"source_lang", nullptr}, {"langtoks_specs", {"main"}}}), "");
+  EXPECT_THAT(multilingual({{"encoder_langtok", "tgt"}}),
+              HasSubstr("\"encoder_langtok\" must be \"src\", found \"tgt\""));
+  EXPECT_THAT(multilingual({{"encoder_langtok", nullptr}}), HasSubstr("\"encoder_langtok\" must"));
+  EXPECT_THAT(multilingual({{"decoder_langtok", false}}), HasSubstr("\"decoder_langtok\" must"));
+  EXPECT_THAT(multilingual({{"lang_tok_style", "mbart"}}), HasSubstr("\"lang_tok_style\" must"));
+  EXPECT_THAT(multilingual({{"lang_tok_replacing_bos_eos", true}}),
+              HasSubstr("\"lang_tok_replacing_bos_eos\" must be off"));
+  EXPECT_THAT(multilingual({{"langtoks_specs", {"main", "mined"}}}),
+              HasSubstr("\"langtoks_specs\""));
+  EXPECT_THAT(multilingual({{"langs", "de,en"}}), HasSubstr("\"langs\" must be a list"));
   EXPECT_THAT(error({{"encoder_embed_dim", 8}, {"decoder_embed_dim", 16}}),
               HasSubstr("encoder_embed_dim is 8 and decoder_embed_dim 16"));
   EXPECT_THAT(error({{"encoder_normalize_before", true}, {"decoder_normalize_before", false}}),
@@ -115,10 +140,134 @@ TEST(Fairseq, DictionariesBeginWithSpecialTokens) {
   EXPECT_THAT(*read("a 5"), ElementsAre("<s>", "<pad>", "</s>", "<unk>", "a"));
   EXPECT_EQ(read("a 5\nb\n").status().message(), "d: line 2 is not a token, a space and a count");
   EXPECT_EQ(read("a x").status().message(), "d: line 1 is not a token, a space and a count");
-  EXPECT_EQ(read("a 5 #fairseq:overwrite").status().message(),
+  EXPECT_EQ(read("a #fairseq:overwrite").status().message(),
             "d: line 1 is not a token, a space and a count");
   EXPECT_EQ(read(" 5").status().message(), "d: line 1 is not a token, a space and a count");
   EXPECT_EQ(read("a 5\nb 4\na 3\n").status().message(), "d: line 3 has \"a\" for the second time");
+}
+
+// The last of several ids of a token is the one that a text has.
+TEST(Fairseq, DictionariesMayOverwrite) {
+  const auto tokens = ReadFairseqDictionary(
+      "a 5\n<unk> 3 #fairseq:overwrite\nb 2\na 1 #fairseq:overwrite\nc 1 #fairseq:overwrite\n",
+      "d");
+  ASSERT_TRUE(tokens.ok()) << tokens.status();
+  EXPECT_THAT(*tokens, ElementsAre("<s>", "<pad>", "</s>", "<unused 3>", "<unused 4>", "<unk>", "b",
+                                   "a", "c"));
+}
+
+// Returns a value as Python's pickle has it.
+std::string Pickled(const nlohmann::json& value) {
+  if (value.is_null()) return "N";
+  if (value.is_boolean()) return value.get<bool>() ? "\x88" : "\x89";
+  if (value.is_string()) return testing::PickleText(value.get<std::string>());
+  if (value.is_number_integer()) return absl::StrCat("J", testing::Bytes(value.get<int32_t>()));
+  std::string items;
+  for (const auto& [key, item] : value.items()) {
+    absl::StrAppend(&items, value.is_object() ? testing::PickleText(key) : "", Pickled(item));
+  }
+  return value.is_object() ? "}(" + items + "u" : "](" + items + "e";
+}
+
+// The weights of the reference model m2m in a checkpoint as M2M-100's own, with its translations.
+TEST(Fairseq, CheckpointsOfM2m100) {
+  const auto hugging_face = OpenModel(Data("m2m"));
+  ASSERT_TRUE(hugging_face.ok()) << hugging_face.status();
+  const std::vector<std::string>& all = hugging_face->vocabulary.source_tokens;
+  size_t known = 0;  // the tokens up to the last language; those behind it have no text
+  for (const auto& language : hugging_face->vocabulary.languages.languages) {
+    known = std::max(known, static_cast<size_t>(language.token) + 1);
+  }
+  ASSERT_LT(known, all.size());
+  testing::TestTensors tensors;
+  for (const std::string& name : hugging_face->source->Names()) {
+    const TensorView& view = hugging_face->source->Find(name)->view;
+    ASSERT_EQ(view.dtype, DType::kFloat32);
+    testing::TestTensor tensor{{view.shape.begin(), view.shape.end()},
+                               std::vector<float>(static_cast<size_t>(view.elements()))};
+    std::memcpy(tensor.values.data(), view.data, view.bytes());
+    if (name == "model.shared.weight") {
+      tensor.shape[0] = static_cast<int64_t>(known);
+      tensor.values.resize(known * static_cast<size_t>(tensor.shape[1]));
+      tensors["encoder.embed_tokens.weight"] = tensors["decoder.embed_tokens.weight"] = tensor;
+    } else {
+      tensors[name.substr(std::string("model.").size())] = tensor;
+    }
+  }
+  const ModelConfig& config = hugging_face->config;
+  nlohmann::json args = {{"arch", "transformer_wmt_en_de_big"},
+                         {"task", "translation_multi_simple_epoch"},
+                         {"encoder_langtok", "src"},
+                         {"decoder_langtok", true},
+                         {"lang_pairs", {"de-en", "en-de"}},
+                         {"langtoks", {{"main", {"src", "tgt"}}}},
+                         {"source_lang", nullptr},
+                         {"encoder_normalize_before", true},
+                         {"decoder_normalize_before", true},
+                         {"share_all_embeddings", true},
+                         {"max_source_positions", 40},
+                         {"max_target_positions", 40}};
+  for (const auto& [name, encoder, decoder] :
+       {std::tuple("embed_dim", config.d_model, config.d_model),
+        {"ffn_embed_dim", config.ffn_encoder, config.ffn_decoder},
+        {"layers", config.layers_encoder, config.layers_decoder},
+        {"attention_heads", config.heads_encoder, config.heads_decoder}}) {
+    args[absl::StrCat("encoder_", name)] = encoder;
+    args[absl::StrCat("decoder_", name)] = decoder;
+  }
+  // The languages are in the dictionary, as published, or only in the options.
+  for (const bool in_dictionary : {true, false}) {
+    SCOPED_TRACE(in_dictionary);
+    const TempFolder folder;
+    std::string lines;
+    std::vector<std::string> languages;
+    for (size_t id = 4; id < known; ++id) {
+      const std::string code = LanguageCode(all[id]);
+      if (!code.empty()) languages.push_back(code);
+      if (code.empty() || in_dictionary) absl::StrAppend(&lines, all[id], " 1\n");
+    }
+    args["langs"] = in_dictionary ? nlohmann::json() : nlohmann::json(languages);
+    WriteFile(folder / (in_dictionary ? "model_dict.128k.txt" : "dict.en.txt"), lines);
+    if (in_dictionary) WriteFile(folder / "data_dict.128k.txt", "a 1\n");
+    WriteFile(folder / "418M_last_checkpoint.pt",
+              testing::TorchFile(tensors, /*stream=*/false, Pickled(args)));
+    WriteFile(folder / "spm.128k.model", ReadFile(Data("m2m/sentencepiece.bpe.model")));
+    const auto loaded = LoadModel(folder.path(), ComputeType::kFloat32);
+    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    EXPECT_EQ(loaded->vocabulary.source_sentencepiece,
+              hugging_face->vocabulary.source_sentencepiece);
+    const ModelLanguages& found = loaded->vocabulary.languages;
+    ASSERT_EQ(found.languages.size(), 3u);
+    EXPECT_EQ(found.languages[1].code, "en");
+    EXPECT_EQ(all[static_cast<size_t>(found.languages[1].token)], "__en__");
+    EXPECT_TRUE(found.source_in_front);
+    EXPECT_TRUE(found.target_follows_start);
+    auto translator = Translator::Create(loaded->model, {});
+    ASSERT_TRUE(translator.ok()) << translator.status();
+    for (const auto& expected : nlohmann::json::parse(ReadFile(Data("m2m/expected.json")))) {
+      DecodingOptions options;
+      options.beam_size = 1;
+      options.max_decoding_length = 12;
+      const nlohmann::json& frame = expected["frame"];
+      options.frame = {frame["source_prefix"].get<std::vector<int>>(),
+                       frame["source_suffix"].get<std::vector<int>>(),
+                       frame["decoder_start"].get<std::vector<int>>()};
+      const std::vector<int> source = expected["source"];
+      const Hypothesis hypothesis = (*translator)->Translate({source}, options).value()[0][0];
+      EXPECT_EQ(hypothesis.tokens, expected["tokens"].get<std::vector<int>>());
+      EXPECT_THAT(hypothesis.token_scores,
+                  ::testing::Pointwise(::testing::FloatNear(1e-4f),
+                                       expected["token_scores"].get<std::vector<float>>()));
+    }
+    if (!in_dictionary) continue;
+    WriteFile(folder / "model_dict.128k.txt", lines + "madeupword0000 0\n");
+    EXPECT_THAT(OpenError(folder.path()),
+                HasSubstr(absl::StrCat("model_dict.128k.txt: ", known + 1, " tokens, expected ",
+                                       known, ", the size in the model")));
+    std::filesystem::remove(folder / "model_dict.128k.txt");
+    EXPECT_THAT(OpenError(folder.path()),
+                HasSubstr("no dictionary (model_dict.*.txt or dict.*.txt)"));
+  }
 }
 
 TEST(FairseqDamage, MissingOrWrongFilesAreNamed) {
