@@ -54,8 +54,8 @@ struct ModelVocabulary {
   // The token of each id. Both lists are equal if source and target share a vocabulary.
   std::vector<std::string> source_tokens;
   std::vector<std::string> target_tokens;
-  // The serialized SentencePiece models; empty: the model has none, and only tokenized input can be
-  // translated.
+  // The serialized SentencePiece models, or the texts of subword-nmt's merges; empty: the model has
+  // none, and only tokenized input can be translated.
   std::string source_sentencepiece;
   std::string target_sentencepiece;
   // The target languages that a token in front of a source line chooses: ">>xx<<" (OPUS-MT) or
@@ -66,6 +66,9 @@ struct ModelVocabulary {
   // True if text behind an added token begins a word, with or without a blank in between. Nearly
   // all tokenizers do so; that of a T5 with "legacy": false does not.
   bool words_follow_added = true;
+  // The target token that follows decoder_start in every translation and is no part of it; -1:
+  // none. A model with languages has none.
+  int target_prefix = -1;
   // The codes in the model's files, such as "en" and "eng_Latn"; empty: they name none.
   std::string source_language;
   std::string target_language;

@@ -51,17 +51,19 @@ absl::StatusOr<OpenedModel> OpenArgos(const Folder& folder) {
     return NotSupported(folder.path(), ": an Argos package of type \"", type,
                         "\", which does not translate; give one of type \"translate\"");
   }
-  if (!metadata.IsOff("target_prefix")) {
-    return NotSupported(metadata.file(), ": \"target_prefix\" is not supported; use a package of ",
-                        "one target language");
-  }
   NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenCTranslate2(folder.Below("model")));
   const char* name = "sentencepiece.model";
   NIBU_ASSIGN_OR_RETURN(const bool has_pieces,
                         TakeSentencePieces(folder, name, name, &opened.vocabulary));
-  if (!has_pieces && folder.Open("bpe.model").ok()) {
-    return NotSupported(folder.path(), "/bpe.model: subword-nmt behind Moses tokenization is not ",
-                        "supported; use a package with a sentencepiece.model");
+  const char* merges = "bpe.model";
+  if (!has_pieces) {
+    NIBU_RETURN_IF_ERROR(TakeSentencePieces(folder, merges, merges, &opened.vocabulary).status());
+  }
+  NIBU_ASSIGN_OR_RETURN(const std::string prefix, metadata.String("target_prefix", ""));
+  if (!prefix.empty()) {
+    NIBU_ASSIGN_OR_RETURN(
+        opened.vocabulary.target_prefix,
+        FindToken(opened.vocabulary.target_tokens, prefix, folder.PathOf("metadata.json")));
   }
   opened.format = "Argos Translate";
   opened.defaults.beam_size = 4;

@@ -1,10 +1,13 @@
 // Reads Argos Translate packages. They are folders, as LibreTranslate keeps them on disk, or the
 // zip files that are published (.argosmodel), which have such a folder in them:
 //
-//   metadata.json         "type" (absent: "translate"), "from_code", "to_code", "target_prefix"
+//   metadata.json         "type" (absent: "translate"), "from_code", "to_code"; "target_prefix", a
+//                         token that each translation begins with, which is no part of its text
 //   model/                a CTranslate2 directory (ctranslate2.h)
 //   sentencepiece.model   for both sides, even if the target's pieces are another model's
-//   bpe.model             in its place, for subword-nmt after Moses tokenization: refused
+//   bpe.model             in its place: the merges of subword-nmt, for text that Moses' tokenizer
+//   has
+//                         split
 //
 // Argos searches with a beam of 4 and a length penalty of 0.2.
 // https://github.com/argosopentech/argos-translate/blob/master/argostranslate/package.py
@@ -30,8 +33,8 @@ bool IsArgos(const std::string& directory);
 // or there are several packages in it.
 absl::StatusOr<std::optional<Folder>> FindZippedArgos(const std::shared_ptr<const FileBytes>& file);
 
-// Opens a package. Unimplemented: it has only a bpe.model, a target_prefix, or another type than
-// "translate". Other errors are those of OpenCTranslate2().
+// Opens a package. Unimplemented: it has another type than "translate". InvalidArgument: its
+// target_prefix is not among its tokens. Other errors are those of OpenCTranslate2().
 absl::StatusOr<OpenedModel> OpenArgos(const Folder& folder);
 
 }  // namespace nibu::internal

@@ -40,6 +40,11 @@ absl::Status CheckVocabulary(const OpenedModel& model) {
   if (vocabulary.source_sentencepiece.empty() || vocabulary.target_sentencepiece.empty()) {
     return Cannot("a model without SentencePiece models");
   }
+  // A SentencePiece model begins with the tag of its first piece, and merges are a text.
+  if (vocabulary.source_sentencepiece[0] != '\n' || vocabulary.target_sentencepiece[0] != '\n') {
+    return Cannot("merges of subword-nmt");
+  }
+  if (vocabulary.target_prefix >= 0) return Cannot("a token that each translation begins with");
   for (const auto* tokens : {&vocabulary.source_tokens, &vocabulary.target_tokens}) {
     std::set<absl::string_view> seen;
     for (const std::string& token : *tokens) {

@@ -158,8 +158,8 @@ class TinyMarian {
     write("generation_config.json", generation.dump());
     write("tokenizer_config.json", tokenizer.dump());
     write("vocab.json", vocabulary.dump());
-    write("source.spm", "source pieces");
-    write("target.spm", "target pieces");
+    write("source.spm", "\nsource pieces");
+    write("target.spm", "\ntarget pieces");
     write("model.safetensors", Safetensors(tensors));
   }
 

@@ -1,4 +1,4 @@
-// Runs SentencePiece on chunks of bounded size.
+// Runs SentencePiece on chunks of bounded size, or applies merges.
 #include "tokenizer/subwords/tokenizer.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "engine/core/status_macros.h"
 #include "tokenizer/subwords/charsmap.h"
 #include "tokenizer/unicode/characters.h"
 
@@ -70,6 +71,10 @@ std::vector<std::string> SplitAtSpaces(absl::string_view text, std::vector<TextS
 absl::StatusOr<std::unique_ptr<SentencePieceTokenizer>> SentencePieceTokenizer::FromSerialized(
     absl::string_view model, const Vocabulary& vocabulary) {
   auto tokenizer = absl::WrapUnique(new SentencePieceTokenizer());
+  if (SubwordMerges::IsMerges(model)) {
+    NIBU_ASSIGN_OR_RETURN(tokenizer->merges_, SubwordMerges::FromText(model, vocabulary));
+    return tokenizer;
+  }
   std::string error = "its character map is broken";
   if (!CharsmapsAreSound(model) || !tokenizer->model_.Load(model.data(), model.size(), &error)) {
     return absl::InvalidArgumentError(
@@ -87,6 +92,11 @@ absl::StatusOr<std::vector<std::string>> SentencePieceTokenizer::Encode(
   std::vector<std::string> pieces;
   std::vector<TextSpan> found;
   std::string error;
+  if (merges_ != nullptr) {
+    pieces = merges_->Encode(text, &found);
+    if (spans != nullptr) *spans = std::move(found);
+    return pieces;
+  }
   const char* const start = text.data();
   do {
     const absl::string_view chunk = TakeChunk(&text);
@@ -108,6 +118,11 @@ absl::StatusOr<std::string> SentencePieceTokenizer::Decode(absl::Span<const std:
   std::string text;
   std::vector<TextSpan> found;
   std::string error;
+  if (merges_ != nullptr) {
+    text = merges_->Decode(pieces, &found);
+    if (spans != nullptr) *spans = std::move(found);
+    return text;
+  }
   if (!model_.Decode({pieces.begin(), pieces.end()}, &text, &found, &error)) {
     return absl::InternalError(absl::StrCat("SentencePiece cannot decode a line: ", error));
   }

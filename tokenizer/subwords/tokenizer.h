@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "tokenizer/subwords/merges.h"
 #include "tokenizer/subwords/sentencepiece_model.h"
 #include "tokenizer/subwords/vocabulary.h"
 #include "tokenizer/unicode/text_span.h"
@@ -20,11 +21,13 @@ namespace nibu::internal {
 std::vector<std::string> SplitAtSpaces(absl::string_view text,
                                        std::vector<TextSpan>* spans = nullptr);
 
-// A SentencePiece model (Kudo and Richardson 2018). Immutable; threads may share it.
+// A SentencePiece model (Kudo and Richardson 2018), or the merges of subword-nmt. Immutable;
+// threads may share it.
 class SentencePieceTokenizer {
  public:
-  // `model`: the contents of a .spm file. InvalidArgument if it is damaged, or if `vocabulary`
-  // knows less than half of its pieces, because it belongs to another model then.
+  // `model`: the contents of a .spm file, or of a file of merges (merges.h). InvalidArgument if it
+  // is damaged, or if `vocabulary` knows less than half of its pieces, because it belongs to
+  // another model then.
   static absl::StatusOr<std::unique_ptr<SentencePieceTokenizer>> FromSerialized(
       absl::string_view model, const Vocabulary& vocabulary);
 
@@ -43,6 +46,7 @@ class SentencePieceTokenizer {
   SentencePieceTokenizer() = default;
 
   SentencePieceModel model_;
+  std::unique_ptr<const SubwordMerges> merges_;  // null: `model_` counts
 };
 
 }  // namespace nibu::internal

@@ -18,6 +18,7 @@
 #include "models/load_model.h"
 #include "models/native/model_config_json.h"
 #include "models/native/native.h"
+#include "tokenizer/subwords/merges.h"
 #include "tools/text/model/model_paths.h"
 #include "tools/text/options/resources.h"
 
@@ -140,8 +141,11 @@ Fact VocabularyFact(const OpenedModel& model) {
   if (source != target) {
     absl::StrAppend(&text, " source, ", Commas(static_cast<int64_t>(target.size())), " target");
   }
+  const bool has_merges = SubwordMerges::IsMerges(vocabulary.source_sentencepiece);
   absl::StrAppend(&text, " tokens",
-                  has_sentencepiece ? ", SentencePiece" : ", no SentencePiece (--tokenized)");
+                  has_merges          ? ", merges of subword-nmt"
+                  : has_sentencepiece ? ", SentencePiece"
+                                      : ", no SentencePiece (--tokenized)");
   const auto add_token = [&](const char* name, const std::vector<std::string>& tokens, int id) {
     const bool is_there = id >= 0 && static_cast<size_t>(id) < tokens.size();
     const std::string token = is_there ? tokens[static_cast<size_t>(id)] : "";
@@ -151,6 +155,9 @@ Fact VocabularyFact(const OpenedModel& model) {
   add_token("end", target, model.config.eos);
   add_token("unknown", source, model.config.unk);
   add_token("start", target, model.config.decoder_start);
+  if (vocabulary.target_prefix >= 0) {
+    add_token("target_prefix", target, vocabulary.target_prefix);
+  }
   const auto& languages = vocabulary.languages.languages;
   for (const auto& language : languages) json["languages"].push_back(language.code);
   if (!languages.empty()) {

@@ -12,6 +12,7 @@
 #include "models/load_model.h"
 #include "models/writers/native_writer.h"
 #include "tests/models/greedy.h"
+#include "tests/models/native_file.h"
 #include "tests/models/tiny_ctranslate2.h"
 
 namespace nibu::internal {
@@ -79,18 +80,38 @@ TEST(Argos, LoadsPackedAndUnpackedPackages) {
   EXPECT_EQ(OpenModel(file)->vocabulary.source_language, "en");
 }
 
+TEST(Argos, TargetPrefix) {
+  const TempFolder folder;
+  const std::string path = Package(folder, "a", R"({"to_code": "de", "target_prefix": "x"})");
+  const auto opened = OpenModel(path);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_EQ(opened->vocabulary.target_prefix, 3);
+  // It stays with the model.
+  ASSERT_TRUE(WriteNative(*opened, {}, folder / "m.nibu").ok());
+  EXPECT_EQ(OpenModel(folder / "m.nibu")->vocabulary.target_prefix, 3);
+  const std::string whole = testing::ReadFile(folder / "m.nibu");
+  for (const int id : {-2, 4}) {
+    WriteFile(folder / "m.nibu", testing::WithHeader(whole, [&](nlohmann::json* header) {
+                (*header)["vocabulary"]["target_prefix"] = id;
+              }));
+    EXPECT_THAT(Error(folder / "m.nibu"), HasSubstr("\"target_prefix\" must be a token id"));
+  }
+}
+
 TEST(Argos, RefusesWhatItCannotTranslate) {
   const TempFolder folder;
   const std::string path = Package(folder, "a");
   fs::rename(path + "/sentencepiece.model", path + "/bpe.model");
-  EXPECT_THAT(Error(path), HasSubstr("a/bpe.model: subword-nmt behind Moses"));
+  EXPECT_EQ(OpenModel(path)->vocabulary.source_sentencepiece, "pieces");
+  EXPECT_EQ(OpenModel(path)->vocabulary.target_sentencepiece, "pieces");
   fs::remove(path + "/bpe.model");
   // The model is read without one, which --sentencepiece has to give.
   EXPECT_TRUE(OpenModel(path)->vocabulary.source_sentencepiece.empty());
 
   for (const auto& [metadata, part] :
        {std::pair(R"({"type": "sbd", "from_codes": ["en"]})", "of type \"sbd\""),
-        std::pair(R"({"to_code": "de", "target_prefix": "__de__"})", "\"target_prefix\" is not"),
+        std::pair(R"({"target_prefix": "__de__"})", "json: the token \"__de__\" is missing"),
+        std::pair(R"({"target_prefix": 1})", "\"target_prefix\" must be a string"),
         std::pair(R"({"type": 1})", "\"type\" must be a string"), std::pair("[]", "not an object"),
         std::pair("{", "not JSON")}) {
     WriteFile(path + "/metadata.json", metadata);
@@ -98,7 +119,8 @@ TEST(Argos, RefusesWhatItCannotTranslate) {
     EXPECT_THAT(Error(path), HasSubstr(path));
   }
   WriteFile(path + "/metadata.json", R"({"target_prefix": ""})");
-  EXPECT_TRUE(OpenModel(path).ok());
+  ASSERT_TRUE(OpenModel(path).ok());
+  EXPECT_EQ(OpenModel(path)->vocabulary.target_prefix, -1);
   Package(folder, "b");
   EXPECT_THAT(Error(folder.path()), HasSubstr("2 models in it, give one of them as the model: "));
   fs::remove(path + "/model/model.bin");
@@ -183,9 +205,6 @@ TEST(Argos, ZippedRefusals) {
   testing::Members members = ZippedMembers("a/");
   members.push_back({"b/model/model.bin", "more"});
   expect(testing::Zip(members), "more than one Argos Translate package in it");
-  members = ZippedMembers("");
-  members[5].first = "bpe.model";
-  expect(testing::Zip(members), "a.argosmodel/bpe.model: subword-nmt behind Moses");
   members = ZippedMembers("a/");
   members[0].second = R"({"type": "sbd"})";
   expect(testing::Zip(members), "a.argosmodel/a: an Argos package of type \"sbd\"");

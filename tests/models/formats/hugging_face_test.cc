@@ -80,8 +80,8 @@ TEST(HuggingFace, LoadsATinyModel) {
   EXPECT_EQ(loaded->model->weights.source.tokens, loaded->model->weights.target.tokens);
   EXPECT_EQ(loaded->vocabulary.source_tokens[2], "a");
   EXPECT_EQ(loaded->vocabulary.target_tokens, loaded->vocabulary.source_tokens);
-  EXPECT_EQ(loaded->vocabulary.source_sentencepiece, "source pieces");
-  EXPECT_EQ(loaded->vocabulary.target_sentencepiece, "target pieces");
+  EXPECT_EQ(loaded->vocabulary.source_sentencepiece, "\nsource pieces");
+  EXPECT_EQ(loaded->vocabulary.target_sentencepiece, "\ntarget pieces");
   EXPECT_TRUE(loaded->vocabulary.language_tokens.empty());
   EXPECT_TRUE(std::isfinite(Greedy(*loaded).score));
 }

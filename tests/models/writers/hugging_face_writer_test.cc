@@ -66,7 +66,7 @@ TEST(HuggingFaceWriter, HuggingFaceModels) {
   ASSERT_TRUE(Write(folder.path(), folder / "hf").ok());
   const absl::StatusOr<LoadedModel> after = LoadModel(folder / "hf", ComputeType::kFloat32);
   EXPECT_EQ(after->vocabulary.source_tokens, before->vocabulary.source_tokens);
-  EXPECT_EQ(after->vocabulary.source_sentencepiece, "source pieces");
+  EXPECT_EQ(after->vocabulary.source_sentencepiece, "\nsource pieces");
   EXPECT_EQ(after->model->config.suppressed, before->model->config.suppressed);
 }
 
@@ -117,7 +117,7 @@ TEST(HuggingFaceWriter, CTranslate2Models) {
     }
     tiny.Write(folder);
     WriteFile(folder / "config.json", R"({"add_source_eos": true, "layer_norm_epsilon": 1e-6})");
-    WriteFile(folder / "sentencepiece.model", "pieces");
+    WriteFile(folder / "sentencepiece.model", "\npieces");
     if (type == 0) ExpectSame(folder.path());
     const absl::Status status = Write(folder.path(), folder / "hf", ComputeType::kBFloat16);
     ASSERT_TRUE(status.ok()) << status;
@@ -149,6 +149,20 @@ TEST(HuggingFaceWriter, SaysWhatCannotBeHeld) {
     EXPECT_THAT(message(no_pieces.path()), HasSubstr("a shortlist (it can be left out)"));
   }
   EXPECT_THAT(message(TestdataPath("m2m")), HasSubstr("a choice of languages"));
+  {
+    const TempFolder merges;
+    WriteFile(merges / "model.npz", TinyMarianModel().Npz());
+    WriteFile(merges / "vocab.yml", TinyMarianModel().VocabularyYml());
+    WriteFile(merges / "source.bpe", "#version: 0.2\na b\n");
+    WriteFile(merges / "target.bpe", "#version: 0.2\na b\n");
+    EXPECT_THAT(message(merges.path()), HasSubstr("cannot hold merges of subword-nmt"));
+    const TempFolder model;
+    TinyMarian().Write(model);
+    OpenedModel opened = *OpenModel(model.path());
+    opened.vocabulary.target_prefix = 2;
+    EXPECT_THAT(std::string(WriteHuggingFace(opened, {}, folder / "hf").message()),
+                HasSubstr("cannot hold a token that each translation begins with"));
+  }
   {
     TinyMarianModel pre_norm(/*ssru=*/false, "_pre");
     pre_norm.options["transformer-preprocess"] = "n";

@@ -17,6 +17,7 @@
 #include "models/files/file_bytes.h"
 #include "models/files/gzip.h"
 #include "models/vocabulary/shortlist_file.h"
+#include "tokenizer/subwords/merges.h"
 #include "tools/text/model/model_paths.h"
 #include "tools/text/options/engine_options.h"
 #include "tools/text/options/option_table.h"
@@ -110,6 +111,7 @@ absl::Status ApplyOverrides(const ModelOptions& options, OpenedModel* model) {
   } else if (!options.shortlist.empty()) {
     NIBU_RETURN_IF_ERROR(WithOption("shortlist", ReadGivenShortlist(options.shortlist, model)));
   }
+  if (options.languages_as_tokens) model->vocabulary.target_prefix = -1;
   if (options.languages_as_tokens && !model->vocabulary.languages.languages.empty()) {
     if (!model->vocabulary.languages.target_follows_start) {
       return absl::UnimplementedError(absl::StrCat(
@@ -175,6 +177,11 @@ absl::StatusOr<ModelParts> LoadParts(OpenedModel opened, const std::vector<std::
         coder.status().code(),
         absl::StrCat(is_given ? options.sentencepiece : paths[0], ": ", coder.status().message()));
     return is_given ? WithOption("sentencepiece", std::move(status)) : status;
+  }
+  if (SubwordMerges::IsMerges(vocabulary.source_sentencepiece)) {
+    parts.notes.push_back(absl::StrCat(
+        paths[0], ": its subwords (subword-nmt) are those of text that Moses' tokenizer ",
+        "has split, which nibu does not do; give such text, and detokenize the output"));
   }
   parts.coder = *std::move(coder);
   vocabulary.ForgetTokens();
