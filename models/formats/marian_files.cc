@@ -196,7 +196,7 @@ absl::StatusOr<Found> LookInto(const std::string& directory) {
     const bool may_be_model = absl::EndsWith(name, ".npz") || absl::EndsWith(name, ".bin");
     const auto file = FileBytes::Open(path);
     if (!file.ok()) {
-      if (may_be_model) return file.status();
+      if (may_be_model || (IsYaml(name) && absl::IsDataLoss(file.status()))) return file.status();
     } else if (IsYaml(name)) {
       (IsMarianDecoderYml(**file) ? found.configs : found.yamls).push_back(path);
     } else if (may_be_model) {

@@ -138,8 +138,7 @@ argos() {
   fetch "$url" "$file"
   refuse_page "$file" "$url"
   if grep -qa 'bpe\.model' "$file" && ! grep -qa 'sentencepiece\.model' "$file"; then
-    rm -rf -- "$work"
-    fail "argos $pair: the package has a bpe.model, which nibu does not read; try firefox $pair or opus-mt-$pair"
+    note "argos $pair: its bpe.model is for text that Moses' tokenizer has split; firefox $pair or opus-mt-$pair takes any"
   fi
   # nibu reads the zip file as it is; unpacked it loads faster.
   if command -v unzip >/dev/null; then

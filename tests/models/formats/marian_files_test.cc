@@ -249,6 +249,8 @@ TEST(MarianFiles, CompressedFiles) {
   EXPECT_THAT(error({all[0], {"v.spm.gz", testing::Gzip("\n\x05no")}}),
               HasSubstr("v.spm.gz: not a whole SentencePiece model"));
   EXPECT_THAT(error({all[0], all[1], {"other.bin.gz", model}}), HasSubstr("more than one model"));
+  const char* pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 1\n";
+  EXPECT_THAT(error({all[0], {"v.yml", pointer}}), HasSubstr("v.yml: this is a Git LFS pointer"));
 }
 
 TEST(MarianFiles, SeparateVocabularies) {
