@@ -56,7 +56,9 @@ void Attention::Run(const Queries& queries, const AttentionMemory& memory,
 
 void Attention::RunForKeys(const Queries& queries, const AttentionMemory& memory,
                            const AttentionOutput& output, Prefetcher* next) const {
-  if (const auto* history = std::get_if<CellHistory>(&memory)) {
+  if (spec_.relative.keys != nullptr) {
+    AttendRelative(spec_, queries, memory, output, arena_, next);
+  } else if (const auto* history = std::get_if<CellHistory>(&memory)) {
     AttendCells(spec_, queries, *history, output, arena_, next);
   } else if (const auto* stored = std::get_if<KeysValues>(&memory)) {
     if (spec_.mixer.is_full()) {

@@ -5,6 +5,7 @@
 #ifndef NIBU_ENGINE_ATTENTION_ATTENTION_SPEC_H_
 #define NIBU_ENGINE_ATTENTION_ATTENTION_SPEC_H_
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <variant>
@@ -40,6 +41,20 @@ struct ScoreBias {
   }
 };
 
+// Vectors that self-attention adds by the distance of key and query (Shaw et al. 2018): row
+// min(max(j - i, -M), M) + M of `keys` to the key, and of `values` to the value of position j for
+// the query of position i. All heads share them. Both are [2 M + 1, d].
+struct RelativeVectors {
+  const float* keys = nullptr;  // null: there are none
+  const float* values = nullptr;
+  int max_distance = 0;  // M
+
+  int count() const { return 2 * max_distance + 1; }
+  int RowOf(int query, int key) const {
+    return std::clamp(key - query, -max_distance, max_distance) + max_distance;
+  }
+};
+
 // The weights that scores and mechanisms have of their own, as far as Attention::Run computes with
 // them. Those of the heads lie below each other.
 struct MechanismWeights {
@@ -58,6 +73,8 @@ struct AttentionSpec {
   // KeysValues, those of MixerSpec::fits_cross_attention.
   MixerSpec mixer = {};
   MechanismWeights weights = {};
+  // For full attention without a bias, to KeyValueRows or a CellHistory.
+  RelativeVectors relative = {};
 };
 
 // q [R, D], rows `stride` floats apart: the queries of positions first, first + step, ... (which a

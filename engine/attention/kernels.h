@@ -27,6 +27,12 @@ void AttendPacked(const AttentionSpec& spec, const Queries& queries, const KeysV
 void AttendCells(const AttentionSpec& spec, const Queries& queries, const CellHistory& history,
                  const AttentionOutput& output, Arena* arena, Prefetcher* next);
 
+// Attends with AttentionSpec::relative, to plain rows or to the history of one hypothesis. The
+// arena is as it was afterwards.
+void AttendRelative(const AttentionSpec& spec, const Queries& queries,
+                    const AttentionMemory& memory, const AttentionOutput& output, Arena* arena,
+                    Prefetcher* next);
+
 }  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_ATTENTION_KERNELS_H_

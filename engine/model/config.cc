@@ -72,6 +72,9 @@ absl::Status ModelConfig::Validate() const {
     NIBU_RETURN_IF_ERROR(Check(position_kind != PositionKind::kRelative || mixer.keeps_positions(),
                                "encoder_attention", mixer.ToText(),
                                "which has no place for relative positions"));
+    NIBU_RETURN_IF_ERROR(Check(position_kind != PositionKind::kRelativeVectors || mixer.is_full(),
+                               "encoder_attention", mixer.ToText(),
+                               "expected full for a model with relative position vectors"));
     const auto* const mlp = mixer.As<TokenMlp>();
     NIBU_RETURN_IF_ERROR(Check(mlp == nullptr || max_positions <= mlp->positions, "max_positions",
                                max_positions, "more than encoder_attention ", mixer.ToText(),
@@ -90,6 +93,8 @@ absl::Status ModelConfig::Validate() const {
     NIBU_RETURN_IF_ERROR(InRange("position_buckets", position_buckets, 4, kMaxPositions));
     NIBU_RETURN_IF_ERROR(InRange("position_max_distance", position_max_distance,
                                  position_buckets / 2 + 1, kMaxPositions));
+  } else if (position_kind == PositionKind::kRelativeVectors) {
+    NIBU_RETURN_IF_ERROR(InRange("position_max_distance", position_max_distance, 1, kMaxPositions));
   } else if (position_kind != PositionKind::kLearned) {
     NIBU_RETURN_IF_ERROR(Divisible("d_model", d_model, "2 (sinusoidal positions)", 2));
   }

@@ -69,7 +69,7 @@ struct ModelConfig {
 
   PositionKind position_kind = PositionKind::kSinusoidalHalf;
   int position_offset = 0;
-  // kRelative: see DistanceBiases.
+  // kRelative: see DistanceBiases. kRelativeVectors has the distance alone, M of RelativeVectors.
   int position_buckets = 32;
   int position_max_distance = 128;
   // Longest sequence, EOS included, that the model can take.

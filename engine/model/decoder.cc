@@ -125,6 +125,7 @@ RowSpan<float> Decoder::Step(absl::Span<const Input> inputs) {
 void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, RowSpan<const float> qkv,
                             RowSpan<float> out) {
   ScopedTimer timer(&workspace_->profile.attention);
+  const Attention& attention = self_attention_[static_cast<size_t>(layer)];
   const auto dim = static_cast<size_t>(model_.config.inner_decoder());
   int row = 0;
   for (size_t n = 0; n < inputs.size(); ++n) {
@@ -146,8 +147,8 @@ void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, RowSpan<c
       input.state->Store(position, h, layer, q + dim);
       const Arena::Mark mark = workspace_->arena.mark();
       float* const weights = MapScratch(input, position + 1);
-      self_attention_.Run({q, 3 * dim, 1, position}, history, {out.row(row), dim, weights},
-                          next.has_value() ? &*next : nullptr);
+      attention.Run({q, 3 * dim, 1, position}, history, {out.row(row), dim, weights},
+                    next.has_value() ? &*next : nullptr);
       if (weights != nullptr) KeepMap(weights, position, input, layer);
       workspace_->arena.Rewind(mark);
     }

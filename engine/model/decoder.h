@@ -24,12 +24,14 @@ class Decoder {
       : model_(model),
         embedder_(embedder),
         workspace_(workspace),
-        shape_(ShapeOf(model.config, model.config.heads_decoder)),
-        self_attention_({shape_, embedder.distance_bias()}, &workspace->arena) {
+        shape_(ShapeOf(model.config, model.config.heads_decoder)) {
     for (size_t l = 0; l < model.weights.decoder.size(); ++l) {
+      const DecoderLayerWeights& layer = model.weights.decoder[l];
+      AttentionSpec self = {shape_, embedder.distance_bias()};
+      self.relative = layer.self.relative(model.config);
+      self_attention_.emplace_back(self, &workspace->arena);
       const MixerSpec mixer = model.config.cross_mixer(static_cast<int>(l));
-      const AttentionSpec spec = {
-          shape_, {}, mixer, model.weights.decoder[l].mixer.mechanism_weights()};
+      const AttentionSpec spec = {shape_, {}, mixer, layer.mixer.mechanism_weights()};
       cross_attention_.emplace_back(spec, &workspace->arena);
     }
   }
@@ -87,9 +89,9 @@ class Decoder {
   const Embedder& embedder_;
   Workspace* workspace_;
   const AttentionShape shape_;
-  const Attention self_attention_;
-  std::vector<Attention> cross_attention_;  // one for each layer
-  std::vector<QueryGroup> queries_;         // scratch of Centres
+  std::vector<Attention> self_attention_;  // one for each layer
+  std::vector<Attention> cross_attention_;
+  std::vector<QueryGroup> queries_;  // scratch of Centres
 };
 
 }  // namespace nibu::internal

@@ -57,9 +57,10 @@ void SelfAttention(const MixerCall& call, const Embedder& embedder, RowSpan<cons
   ABSL_ASSERT(weights == nullptr || call.sources.size() == 1);
   const ModelConfig& config = call.config;
   const auto inner = static_cast<size_t>(config.inner_encoder());
-  const Attention attention({ShapeOf(config, config.heads_encoder), embedder.distance_bias(),
-                             call.spec, call.layer.mixer.mechanism_weights()},
-                            &workspace->arena);
+  const Attention attention(
+      {ShapeOf(config, config.heads_encoder), embedder.distance_bias(), call.spec,
+       call.layer.mixer.mechanism_weights(), call.layer.self.relative(config)},
+      &workspace->arena);
   const RowSpan<const float> kv = KeyRows(call, qkv, workspace);
   const float* centres = Centres(call, workspace);
   int row = 0;

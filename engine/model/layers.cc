@@ -25,6 +25,8 @@ Embedder::Embedder(const ModelConfig& config, const EmbeddingWeights& weights, i
         weights.positions->Lookup(row, 1.0f, positions_.data() + static_cast<size_t>(p) * dim_);
       }
       break;
+    case PositionKind::kRelativeVectors:
+      break;
     case PositionKind::kRelative: {
       const int most = config.position_max_distance;
       const size_t stored = 2 * static_cast<size_t>(most) + 1;

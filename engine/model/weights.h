@@ -29,6 +29,14 @@ struct SelfAttentionWeights {
   Linear qkv;  // D -> 3 I: q, k, v side by side
   Linear out;  // I -> D
   LayerNormWeights norm;
+  // [2 M + 1, size of a head]: see RelativeVectors; empty unless positions are kRelativeVectors.
+  std::vector<float> relative_keys = {};
+  std::vector<float> relative_values = {};
+
+  RelativeVectors relative(const ModelConfig& config) const {
+    if (relative_keys.empty()) return {};
+    return {relative_keys.data(), relative_values.data(), config.position_max_distance};
+  }
 };
 
 // In place of decoder self-attention (DecoderMemory::kSsru), with c = 0 before the first token:
@@ -221,10 +229,16 @@ void ForEachWeight(const ModelConfig& config, Weights& weights, Visitor&& visit)
     if (config.embedding_norm) visit(name + ".embedding_norm", embedding.norm, norm_shape);
     if (config.final_norm) visit(name + ".final_norm", norm, norm_shape);
   };
-  const auto attention = [&](const std::string& layer, auto& self, int inner) {
+  const auto attention = [&](const std::string& layer, auto& self, int heads) {
+    const int inner = heads * config.head_dim(heads);
     visit(layer + "self.q+k+v", self.qkv, linear(d, 3 * inner));
     visit(layer + "self.out", self.out, linear(inner, d));
     visit(layer + "self.norm", self.norm, norm_shape);
+    if (config.position_kind != PositionKind::kRelativeVectors) return;
+    const WeightShape vectors = {Kind::kTable, 2 * config.position_max_distance + 1,
+                                 config.head_dim(heads)};
+    visit(layer + "self.relative_keys", self.relative_keys, vectors);
+    visit(layer + "self.relative_values", self.relative_values, vectors);
   };
   const auto feed_forward = [&](const std::string& layer, auto& ffn, int hidden) {
     visit(layer + "ffn.up", ffn.up, linear(d, hidden, config.activation));
@@ -236,7 +250,7 @@ void ForEachWeight(const ModelConfig& config, Weights& weights, Visitor&& visit)
   stack("decoder", weights.target, weights.decoder_norm, config.vocab_target, config.heads_decoder);
   const auto encoder_part = [&](const std::string& name, const MixerSpec& mixer, auto& part) {
     if (mixer.is_attention()) {
-      attention(name, part.self, config.inner_encoder());
+      attention(name, part.self, config.heads_encoder);
     } else {
       visit(name + "self.norm", part.self.norm, norm_shape);
     }
@@ -257,7 +271,7 @@ void ForEachWeight(const ModelConfig& config, Weights& weights, Visitor&& visit)
       visit(layer + "ssru.gate+value", ssru.gate_value, linear(d, 2 * d));
       visit(layer + "ssru.norm", ssru.norm, norm_shape);
     } else {
-      attention(layer, self, inner);
+      attention(layer, self, config.heads_decoder);
     }
     visit(layer + "cross.q", cross.q, linear(d, inner));
     visit(layer + "cross.k+v", cross.kv, linear(d, 2 * inner));

@@ -29,6 +29,9 @@ enum class PositionKind : uint8_t {
   // Columns 2 i and 2 i + 1 hold the sine and the cosine of the angle
   //   (p + offset) / 10000^(i / (D/2))        OpenNMT-py
   kSinusoidalInterleaved,
+  // No vector is added. Self-attention's keys and values get vectors by the distance of key and
+  // query instead (Shaw et al. 2018): see RelativeVectors.
+  kRelativeVectors,
 };
 
 // Rows of a table [V, D], kept in the type they were stored in (float32, float16, bfloat16, or int8

@@ -68,15 +68,15 @@ absl::StatusOr<Activation> ReadActivation(float code, const TensorSource& source
 // Reads the options of a stack's layers. Both stacks must agree, because ModelConfig has one field
 // for both.
 absl::Status ReadStackOptions(const std::string& stack, TensorSource* source, ModelConfig* model) {
-  for (const char* name :
-       {"alibi", "multi_query_attention", "with_relative_position", "embeddings_merge"}) {
+  for (const char* name : {"alibi", "multi_query_attention", "embeddings_merge"}) {
     if (Option(stack, name, 0, source) != 0.0f) {
       return NotSupported(source->description(), ": \"", name,
                           "\" is set, which nibu does not support; use a model "
                           "without it");
     }
   }
-  for (const char* name : {"alibi_use_positive_positions", "scale_alibi"}) {
+  for (const char* name :
+       {"alibi_use_positive_positions", "scale_alibi", "with_relative_position"}) {
     Option(stack, name, 0, source);
     source->Ignore(absl::StrCat(stack, "/", name));
   }
@@ -111,6 +111,39 @@ int Size(const TensorSource& source, const std::string& name, size_t dimension) 
   const StoredTensor* tensor = source.Find(name);
   if (tensor == nullptr || tensor->view.shape.size() != 2) return 0;
   return static_cast<int>(std::min<int64_t>(tensor->view.shape[dimension], INT32_MAX));
+}
+
+// Parts of models that nibu does not have: a word between the slashes of their variables' names,
+// and what it means.
+constexpr std::pair<absl::string_view, absl::string_view> kUnsupported[] = {
+    {"rotary_dim", "rotary positions"},
+    {"relative_attention_bias",
+     "relative position biases; of T5 and MADLAD, load the Hugging Face directory that it was "
+     "converted from"},
+    {"relative_asymmetric_position_keys", "relative positions that differ by direction"},
+    {"num_heads_kv", "keys and values that several heads share"},
+    {"multi_query", "keys and values that several heads share"},
+    {"head_dim", "heads of a size of their own"},
+    {"queries_scale", "a scale of attention scores"},
+    {"sliding_window", "a sliding window"},
+    {"q_norm", "norms of queries and keys"},
+    {"memory_kv", "merged self- and cross-attention"},
+    {"layer_norm_use_residual", "norms with a residual"},
+    {"shared_layer_norm", "parallel residual connections"},
+    {"input_layer_norm", "parallel residual connections or norms behind sublayers"},
+    {"project_in", "maps around the layers"},
+    {"final_logit_softcapping", "a cap of the logits"},
+    {"scale_outputs", "a scale of the output layer"}};
+
+absl::Status CheckSupported(const TensorSource& source) {
+  for (const std::string& name : source.Names()) {
+    for (const absl::string_view part : absl::StrSplit(name, '/')) {
+      for (const auto& [word, what] : kUnsupported) {
+        if (part == word) return NotSupported(source.description(), ": ", name, ": ", what);
+      }
+    }
+  }
+  return absl::OkStatus();
 }
 
 // Counts the layers of a stack by their tensors.
@@ -247,12 +280,7 @@ absl::StatusOr<ModelConfig> ReadCTranslate2Config(absl::string_view spec, Tensor
     return NotSupported(source->description(), ": a model of kind \"", spec,
                         "\"; only encoder-decoder Transformers (TransformerSpec) are supported");
   }
-  for (const char* name : {"relative_attention_bias", "relative_position_keys"}) {
-    if (!source->Has(absl::StrCat("encoder/layer_0/self_attention/", name))) continue;
-    return NotSupported(source->description(), ": relative positions (", name,
-                        ") are not supported; of T5 and MADLAD, load the Hugging Face ",
-                        "directory that it was converted from");
-  }
+  NIBU_RETURN_IF_ERROR(CheckSupported(*source));
   ModelConfig model;
   const std::string table = SourceTable(*source);
   model.d_model = Size(*source, table, 1);
@@ -260,6 +288,7 @@ absl::StatusOr<ModelConfig> ReadCTranslate2Config(absl::string_view spec, Tensor
   model.vocab_target = Size(*source, "decoder/embeddings/weight", 0);
   model.ffn_encoder = Size(*source, "encoder/layer_0/ffn/linear_0/weight", 0);
   model.ffn_decoder = Size(*source, "decoder/layer_0/ffn/linear_0/weight", 0);
+  model.gated_ffn = source->Has("encoder/layer_0/ffn/linear_0_noact/weight");
   model.layers_encoder = Layers(*source, "encoder");
   model.layers_decoder = Layers(*source, "decoder");
 
@@ -280,7 +309,18 @@ absl::StatusOr<ModelConfig> ReadCTranslate2Config(absl::string_view spec, Tensor
   model.embedding_norm = source->Has("encoder/layernorm_embedding/gamma");
   model.final_norm = source->Has("encoder/layer_norm/gamma");
 
-  if (source->Has("encoder/position_encodings/encodings")) {
+  // CTranslate2 computes a norm without a beta as an RMS norm, with a smaller epsilon.
+  if (!source->Has("encoder/layer_0/self_attention/layer_norm/beta")) {
+    model.norm_kind = NormKind::kRms;
+    model.norm_epsilon = 1e-6f;
+  }
+
+  const std::string relative_keys = "encoder/layer_0/self_attention/relative_position_keys";
+  if (source->Has(relative_keys)) {
+    model.position_kind = PositionKind::kRelativeVectors;
+    model.position_max_distance = (Size(*source, relative_keys, 0) - 1) / 2;
+    model.max_positions = kMaxPositions;
+  } else if (source->Has("encoder/position_encodings/encodings")) {
     model.position_kind = PositionKind::kLearned;
     model.max_positions = Size(*source, "encoder/position_encodings/encodings", 0);
   } else {
@@ -293,7 +333,7 @@ absl::StatusOr<ModelConfig> ReadCTranslate2Config(absl::string_view spec, Tensor
 
 NameTable CTranslate2Names(const ModelConfig& config, const TensorSource& source) {
   const Spelling linears = {"weight", "bias", &source};
-  const Spelling norms = {"gamma", "beta"};
+  const Spelling norms = {"gamma", config.norm_kind == NormKind::kRms ? nullptr : "beta"};
   NameTable table;
   for (const std::string stack : {"encoder", "decoder"}) {
     table.AddTable(stack + ".positions", stack + "/position_encodings/encodings");
@@ -310,11 +350,16 @@ NameTable CTranslate2Names(const ModelConfig& config, const TensorSource& source
                {"cross.k+v", {"/attention/linear_1/?"}},
                {"cross.out", {"/attention/linear_2/?"}},
                {"ffn.up", {"/ffn/linear_0/?"}},
+               {"ffn.gate", {"/ffn/linear_0_noact/?"}},
                {"ffn.down", {"/ffn/linear_1/?"}}});
     table.Add(at, layer, norms,
               {{"self.norm", {"/self_attention/layer_norm/?"}},
                {"cross.norm", {"/attention/layer_norm/?"}},
                {"ffn.norm", {"/ffn/layer_norm/?"}}});
+    for (const std::string table_name : {"keys", "values"}) {
+      table.AddTable(at + "self.relative_" + table_name,
+                     layer + "/self_attention/relative_position_" + table_name);
+    }
   });
   table.AddTable("encoder.tokens", SourceTable(source));
   table.AddTable("decoder.tokens", "decoder/embeddings/weight");

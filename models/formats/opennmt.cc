@@ -26,15 +26,14 @@ constexpr int kOpenNmtPositions = 5000;
 // Returns the options of variants that nibu does not have, with the values that switch them off.
 const Json& Unsupported() {
   static const Json& options = *new Json{{"copy_attn", false},
-                                         {"max_relative_positions", 0},
                                          {"lora_embedding", false},
                                          {"lora_layers", Json::array()},
                                          {"n_src_feats", 0},
                                          {"num_experts", 0},
                                          {"num_kv", 0},
                                          {"parallel_residual", false},
-                                         {"position_encoding", true},
                                          {"quant_type", ""},
+                                         {"relative_positions_buckets", 0},
                                          {"sliding_window", 0},
                                          {"model_task", "seq2seq"},
                                          {"model_type", "text"},
@@ -98,6 +97,12 @@ NameTable Names(const ModelConfig& config, const TensorSource& source) {
          {"ffn.gate", {"feed_forward.w_3.?"}},
          {"ffn.down", {"feed_forward.w_2.?"}},
          {"ffn.norm", {"feed_forward.layer_norm.?"}}});
+    // Keys and values have one table.
+    for (const char* name : {".self.relative_keys", ".self.relative_values"}) {
+      table.AddTable(
+          absl::StrCat(stack, ".", i, name),
+          absl::StrCat(stack, layers, i, ".self_attn.relative_positions_embeddings.weight"));
+    }
   });
   // In older checkpoints, the generator is a sequence whose first element is the linear.
   const char* output = source.Has("generator.0.weight") ? "generator.0.?" : "generator.?";
@@ -206,12 +211,25 @@ absl::StatusOr<ModelConfig> ReadOpenNmtConfig(const ConfigFile& options) {
   model.final_norm = true;
   NIBU_ASSIGN_OR_RETURN(model.norm_kind, options.OneOf<NormKind>("layer_norm", "standard", kNorms));
   NIBU_ASSIGN_OR_RETURN(model.norm_epsilon, options.Float("norm_eps", 1e-6f));
+  model.max_positions = kOpenNmtPositions;
+  NIBU_ASSIGN_OR_RETURN(const int distance, options.Int("max_relative_positions", 0));
+  NIBU_ASSIGN_OR_RETURN(const bool computed, options.Bool("position_encoding", distance == 0));
+  if (distance < 0 || computed != (distance == 0)) {
+    return NotSupported(options.file(), ": trained with max_relative_positions = ", distance,
+                        " and position_encoding = ", computed ? "true" : "false",
+                        "; nibu reads OpenNMT-py's Transformers with one of the two, and neither "
+                        "rotary positions (-1) nor ALiBi (-2)");
+  }
+  if (distance > 0) {
+    // OpenNMT-py scales embeddings where it adds positions to them.
+    model.position_kind = PositionKind::kRelativeVectors;
+    model.position_max_distance = distance;
+    return model;
+  }
   model.embedding_scale = std::sqrt(static_cast<float>(std::max(model.d_model, 1)));
-
   NIBU_ASSIGN_OR_RETURN(
       model.position_kind,
       options.OneOf<PositionKind>("position_encoding_type", "SinusoidalInterleaved", kPositions));
-  model.max_positions = kOpenNmtPositions;
   return model;
 }
 

@@ -31,6 +31,7 @@ constexpr Word<PositionKind> kPositionKinds[] = {
     {"sinusoidal_half_minus_one", PositionKind::kSinusoidalHalfMinusOne},
     {"learned", PositionKind::kLearned},
     {"relative", PositionKind::kRelative},
+    {"relative_vectors", PositionKind::kRelativeVectors},
     {"sinusoidal_interleaved", PositionKind::kSinusoidalInterleaved}};
 constexpr Word<DecoderMemory> kDecoderMemories[] = {
     {"self_attention", DecoderMemory::kSelfAttention}, {"ssru", DecoderMemory::kSsru}};

@@ -38,11 +38,12 @@
 // Integers have scales, f32, one or one for each row: weight = value / scale. activation_scale: see
 // MatrixView. Names: {encoder,decoder}.tokens, .positions (learned ones: position_offset +
 // max_positions rows; relative ones: [buckets, heads]), .embedding_norm, .final_norm;
-// {encoder,decoder}.N.self.{q,k,v,out}, .self.norm, .ffn.{up,gate,down}, .ffn.norm;
-// decoder.N.cross.{q,k,v,out}, .cross.norm, decoder.N.ssru.{gate,value}, .ssru.norm; output.
-// Mechanisms other than full attention may have more: {encoder,decoder}.N.mixer.NAME, and
-// encoder.N.grid.NAME for a layer's second part (ForEachWeight lists them). Linears and output have
-// .weight and .bias, norms .gamma and .beta; a bias or beta that is not there means zeros.
+// {encoder,decoder}.N.self.{q,k,v,out}, .self.norm, .self.relative_{keys,values},
+// .ffn.{up,gate,down}, .ffn.norm; decoder.N.cross.{q,k,v,out}, .cross.norm,
+// decoder.N.ssru.{gate,value}, .ssru.norm; output. Mechanisms other than full attention may have
+// more: {encoder,decoder}.N.mixer.NAME, and encoder.N.grid.NAME for a layer's second part
+// (ForEachWeight lists them). Linears and output have .weight and .bias, norms .gamma and .beta; a
+// bias or beta that is not there means zeros.
 //
 // Tokens: u32 n | u32 bytes of each token | the tokens, one after the other.
 //

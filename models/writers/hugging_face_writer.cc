@@ -65,7 +65,10 @@ absl::Status CheckExpressible(const OpenedModel& model) {
   const ModelConfig& config = model.config;
   if (config.decoder_memory != DecoderMemory::kSelfAttention) return Cannot("an SSRU decoder");
   if (config.norm_kind != NormKind::kLayer) return Cannot("RMS normalization");
-  if (config.position_kind == PositionKind::kRelative) return Cannot("relative positions");
+  if (config.position_kind == PositionKind::kRelative ||
+      config.position_kind == PositionKind::kRelativeVectors) {
+    return Cannot("relative positions");
+  }
   if (config.gated_ffn) return Cannot("gated feed-forward layers");
   if (config.d_head != 0) return Cannot("heads of a size of their own");
   if (config.attention_scale != 0) return Cannot("a scale of attention scores");

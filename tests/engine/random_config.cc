@@ -26,7 +26,7 @@ ModelConfig RandomConfig(Random* random) {
   config.embedding_scale = random->Chance() ? 1.0f : std::sqrt(static_cast<float>(config.d_model));
   config.embedding_norm = random->Chance();
   config.final_norm = random->Chance();
-  config.position_kind = static_cast<PositionKind>(random->Int(0, 4));
+  config.position_kind = static_cast<PositionKind>(random->Int(0, 5));
   config.position_buckets = 2 * random->Int(2, 8);
   config.position_max_distance = random->Int(config.position_buckets / 2 + 1, 25);
   config.position_offset = random->Chance() ? 0 : 2;

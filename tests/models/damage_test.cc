@@ -160,6 +160,7 @@ TEST(Damage, ReferenceModels) {
       {"fairseq-old", {"model.pt"}},
       {"opennmt-2", {"model_step_8.pt"}},
       {"opennmt-3", {"model_step_8.pt"}},
+      {"opennmt-relative", {"model_step_8.pt"}},
       {"mixers", {"config.json"}},
       {"cross", {"config.json"}},
   };

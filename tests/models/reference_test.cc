@@ -24,7 +24,7 @@ class ReferenceTest : public ::testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Formats, ReferenceTest,
                          ::testing::Values("m2m", "nllb", "mbart50", "mbart", "t5", "madlad",
                                            "fairseq-new", "fairseq-old", "opennmt-2", "opennmt-3",
-                                           "mixers", "cross"),
+                                           "opennmt-relative", "mixers", "cross"),
                          [](const auto& test) {
                            return absl::StrReplaceAll(test.param, {{"-", "_"}});
                          });

@@ -4,9 +4,10 @@
 
 opennmt-2: as version 2 saves them, vocabularies as torchtext's objects, interleaved positions.
 opennmt-3: as version 3 saves them, vocabularies as lists, no biases in attention, gated feed-forward
-layers (SiLU), RMS norms, positions in halves, another token to start from. Reference: Klein et al.
-2017, Vaswani et al. 2017, and the names and shapes in published checkpoints; <blank> is never
-generated.
+layers (SiLU), RMS norms, positions in halves, another token to start from.
+opennmt-relative: relative position vectors (Shaw et al. 2018) in place of positions, which keys and
+values share; embeddings are not scaled then. Reference: Klein et al. 2017, Vaswani et al. 2017, and
+the names and shapes in published checkpoints; <blank> is never generated.
 """
 
 import argparse
@@ -38,7 +39,9 @@ def opennmt_name(name):
     is_decoder = pieces[0] == "decoder"
     pieces[1] = "transformer_layers" if is_decoder else "transformer"
     part = pieces[3]
-    if part in ("self_attn", "encoder_attn"):
+    if pieces[-1] == "relative":
+        pieces[-1] = "relative_positions_embeddings.weight"
+    elif part in ("self_attn", "encoder_attn"):
         pieces[3:5] = [part.replace("encoder_attn", "context_attn"), PARTS[pieces[4]]]
     elif part.startswith("fc"):
         pieces[3] = "feed_forward.w_" + part[2]
@@ -167,6 +170,31 @@ def write_3(path, seed):
         model, tokens, tokens, 8, STEPS, suffix=[], start=[EOS], suppressed=[1], eos=EOS))
 
 
+def write_relative(path, seed):
+    os.makedirs(path, exist_ok=True)
+    tokens = SPECIAL + t.words(4, 30)
+    shape = t.Shape(lambda n: torch.zeros(n, D), d=D, vocab=len(tokens), norm_epsilon=1e-6,
+                    encoder_layers=2, scale=False, relative=3)
+    model = make_model(shape, seed)
+    options = argparse.Namespace(
+        model_type="text", model_task="seq2seq", encoder_type="transformer",
+        decoder_type="transformer", enc_layers=shape.encoder_layers,
+        dec_layers=shape.decoder_layers, hidden_size=D, heads=shape.heads,
+        transformer_ff=shape.ffn, position_encoding=False, max_relative_positions=shape.relative,
+        relative_positions_buckets=0, self_attn_type="scaled-dot")
+    torch.save({
+        "model": model_state(model),
+        "generator": collections.OrderedDict([("weight", model.weights["output"].float()),
+                                              ("bias", model.weights["output_bias"].float())]),
+        "vocab": {"src": tokens, "tgt": tokens, "data_task": "seq2seq",
+                  "decoder_start_token": "<s>"},
+        "opt": options, "optim": {"training_step": 8},
+    }, os.path.join(path, "model_step_8.pt"))
+    t.write_json(os.path.join(path, "expected.json"), t.cases(
+        model, tokens, tokens, 9, STEPS, suffix=[], start=[2], suppressed=[1], eos=EOS))
+
+
 if __name__ == "__main__":
     t.first_good_seed(lambda seed: write_2(os.path.join(sys.argv[1], "opennmt-2"), seed), 0)
     t.first_good_seed(lambda seed: write_3(os.path.join(sys.argv[1], "opennmt-3"), seed), 10000)
+    t.first_good_seed(lambda seed: write_relative(os.path.join(sys.argv[1], "opennmt-relative"), seed), 0)

@@ -23,13 +23,14 @@ CORPUS = [
 
 
 class Shape:
-    """Sizes and switches; `positions(n)` gives the vectors [n, d] added to n embeddings."""
+    """Sizes and switches; `positions(n)` gives the vectors [n, d] added to n embeddings, and `relative` the largest
+    distance that has vectors of its own in self-attention (Shaw et al. 2018), or 0."""
 
     def __init__(self, positions, d=16, heads=2, ffn=24, encoder_layers=1, decoder_layers=2,
                  vocab=48, vocab_target=None, pre_norm=True, final_norm=True, embed_norm=False,
                  activation="relu", scale=True, norm_epsilon=1e-5, gated=False, rms=False,
-                 attention_bias=True):
-        self.positions = positions
+                 attention_bias=True, relative=0):
+        self.positions, self.relative = positions, relative
         self.d, self.heads, self.ffn = d, heads, ffn
         self.encoder_layers, self.decoder_layers = encoder_layers, decoder_layers
         self.vocab, self.vocab_target = vocab, vocab_target or vocab
@@ -96,6 +97,8 @@ def random_weights(shape, seed, dtype=torch.float32):
                 for part in ("q_proj", "k_proj", "v_proj", "out_proj"):
                     linear(layer + attention + "." + part, shape.d, shape.d, shape.attention_bias)
                 norm(layer + attention + "_layer_norm")
+            if shape.relative:
+                add(layer + "self_attn.relative", 2 * shape.relative + 1, shape.d // shape.heads)
             linear(layer + "fc1", shape.ffn, shape.d)
             linear(layer + "fc2", shape.d, shape.ffn)
             if shape.gated:
@@ -129,12 +132,18 @@ class Transformer:
         q = split(self.linear(name + ".q_proj", x))
         k = split(self.linear(name + ".k_proj", memory))
         v = split(self.linear(name + ".v_proj", memory))
-        scores = q @ k.transpose(1, 2) / math.sqrt(head)
+        # What is added to the key and to the value of position j for the query of position i, [i, j, head].
+        added = self.weights.get(name + ".relative", torch.zeros(1, head))
+        most = len(added) // 2
+        distances = torch.arange(len(memory))[None, :] - torch.arange(len(x))[:, None]
+        added = added[distances.clamp(-most, most) + most]
+        scores = (q @ k.transpose(1, 2) + torch.einsum("hid,ijd->hij", q, added)) / math.sqrt(head)
         if causal:
             later = torch.ones(len(x), len(memory)).triu(1).bool()
             scores = scores.masked_fill(later, -math.inf)
-        return self.linear(name + ".out_proj",
-                           (scores.softmax(-1) @ v).transpose(0, 1).reshape(len(x), -1))
+        weights = scores.softmax(-1)
+        context = weights @ v + torch.einsum("hij,ijd->hid", weights, added)
+        return self.linear(name + ".out_proj", context.transpose(0, 1).reshape(len(x), -1))
 
     def feed_forward(self, layer, x):
         inner = self.shape.activation(self.linear(layer + "fc1", x))

@@ -80,6 +80,16 @@ TEST(ModelConfig, NamesTheFieldThatDoesNot) {
          c->position_kind = PositionKind::kRelative;
          c->position_max_distance = 16;
        }},
+      {"position_max_distance",
+       [](ModelConfig* c) {
+         c->position_kind = PositionKind::kRelativeVectors;
+         c->position_max_distance = 0;
+       }},
+      {"encoder_attention",
+       [](ModelConfig* c) {
+         c->position_kind = PositionKind::kRelativeVectors;
+         c->encoder_attention = {Spec("window:2")};
+       }},
       {"eos", [](ModelConfig* c) { c->eos = 9; }},
       {"unk", [](ModelConfig* c) { c->unk = 10; }},
       {"unk_target", [](ModelConfig* c) { c->unk_target = 9; }},

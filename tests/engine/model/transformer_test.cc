@@ -52,7 +52,10 @@ TEST(EncoderTest, MixersDoNotDependOnTheBatch) {
         "full", "window:64", "lsh:64", "mean:1"}) {
     SCOPED_TRACE(text);
     ModelConfig config = RandomConfig(&random);
-    while (config.position_kind == PositionKind::kRelative) config = RandomConfig(&random);
+    while (config.position_kind == PositionKind::kRelative ||
+           config.position_kind == PositionKind::kRelativeVectors) {
+      config = RandomConfig(&random);
+    }
     const reference::Transformer reference(config, 1);
     const auto built =
         reference.Build(random.Chance() ? ComputeType::kInt8 : ComputeType::kFloat32);

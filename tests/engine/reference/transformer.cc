@@ -138,6 +138,15 @@ Transformer::Transformer(const ModelConfig& config, uint32_t seed) : config_(con
     decoder_.back().mixer = {config, config.cross_mixer(i), seed + static_cast<uint32_t>(i)};
   }
   output_ = RandomMap(&random, dim, config.vocab_target);
+  if (config.position_kind != PositionKind::kRelativeVectors) return;
+  const auto add_vectors = [&](Attention* attention, int heads) {
+    const auto n =
+        static_cast<size_t>((2 * config.position_max_distance + 1) * config.head_dim(heads));
+    attention->relative_keys = random.Floats(n);
+    attention->relative_values = random.Floats(n);
+  };
+  for (Layer& layer : encoder_) add_vectors(&layer.self, config.heads_encoder);
+  for (Layer& layer : decoder_) add_vectors(&layer.self, config.heads_decoder);
 }
 
 std::shared_ptr<const Model> Transformer::Build(ComputeType type) const {
@@ -171,7 +180,8 @@ std::shared_ptr<const Model> Transformer::Build(ComputeType type) const {
   }
   const auto self = [&](const Attention& a) {
     return SelfAttentionWeights{Pack({&a.q, &a.k, &a.v}, Activation::kNone, type),
-                                Pack({&a.out}, Activation::kNone, type), Pack(a.norm)};
+                                Pack({&a.out}, Activation::kNone, type), Pack(a.norm),
+                                a.relative_keys, a.relative_values};
   };
   const auto cross = [&](const Attention& a) {
     return CrossAttentionWeights{Pack({&a.q}, Activation::kNone, type),
@@ -246,6 +256,14 @@ Matrix Transformer::Attend(const Attention& weights, const Matrix& x, const Matr
     if (distance > 0) row += buckets;
     return static_cast<double>((*biases)[static_cast<size_t>(row * heads) + h]);
   };
+  // Returns element c of what is added to a key or a value (Shaw et al. 2018).
+  const auto relative = [&](const std::vector<float>& vectors, size_t i, size_t j, size_t c) {
+    if (vectors.empty()) return 0.0;
+    const int most = config_.position_max_distance;
+    const int distance = static_cast<int>(j) - static_cast<int>(i);
+    const int row = std::min(std::max(distance, -most), most) + most;
+    return static_cast<double>(vectors[static_cast<size_t>(row) * dim + c % dim]);
+  };
   for (size_t h = 0; h < static_cast<size_t>(heads); ++h) {
     if (maps != nullptr) maps->emplace_back();
     for (size_t i = 0; i < x.size(); ++i) {
@@ -254,13 +272,17 @@ Matrix Transformer::Attend(const Attention& weights, const Matrix& x, const Matr
       double sum = 0;
       for (size_t j = 0; j < keys; ++j) {
         double dot = 0;
-        for (size_t c = h * dim; c < (h + 1) * dim; ++c) dot += q[i][c] * k[j][c];
+        for (size_t c = h * dim; c < (h + 1) * dim; ++c) {
+          dot += q[i][c] * (k[j][c] + relative(weights.relative_keys, i, j, c));
+        }
         p.push_back(std::exp(dot * scale + bias(i, j, h)));
         sum += p.back();
       }
       for (double& value : p) value /= sum;
       for (size_t j = 0; j < keys; ++j) {
-        for (size_t c = h * dim; c < (h + 1) * dim; ++c) context[i][c] += p[j] * v[j][c];
+        for (size_t c = h * dim; c < (h + 1) * dim; ++c) {
+          context[i][c] += p[j] * (v[j][c] + relative(weights.relative_values, i, j, c));
+        }
       }
       p.resize(memory.size());
       if (maps != nullptr) maps->back().push_back(p);
@@ -329,7 +351,8 @@ Matrix Transformer::Embed(const std::vector<int>& tokens, const std::vector<floa
       }
       if (config_.position_kind == PositionKind::kLearned) {
         value += static_cast<double>(position_table_[static_cast<size_t>(position * dim + i)]);
-      } else if (config_.position_kind != PositionKind::kRelative && i < 2 * half) {
+      } else if (config_.position_kind != PositionKind::kRelative &&
+                 config_.position_kind != PositionKind::kRelativeVectors && i < 2 * half) {
         const bool minus_one = config_.position_kind == PositionKind::kSinusoidalHalfMinusOne;
         const bool interleaved = config_.position_kind == PositionKind::kSinusoidalInterleaved;
         const int divisor = minus_one ? half - 1 : half;

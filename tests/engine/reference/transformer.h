@@ -30,6 +30,8 @@ struct Norm {
 struct Attention {
   Map q, k, v, out;
   Norm norm;
+  std::vector<float> relative_keys = {};  // [2 M + 1, size of a head]
+  std::vector<float> relative_values = {};
 };
 
 struct FeedForward {

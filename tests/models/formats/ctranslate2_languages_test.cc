@@ -303,10 +303,11 @@ TEST(CTranslate2Languages, NamesWhatIsWrong) {
               HasSubstr("sentencepiece.bpe.model: no such file; copy it from the Hugging Face"));
   EXPECT_THAT(error([](Converted* c) { c->config["decoder_start_token"] = nullptr; }),
               HasSubstr("targets whose first token has to be given (decoder_start_token is null)"));
-  EXPECT_THAT(error([](Converted* c) {
-                c->model.AddMatrix("encoder/layer_0/self_attention/relative_attention_bias", 4, 2);
-              }),
-              HasSubstr("relative positions (relative_attention_bias) are not supported"));
+  EXPECT_THAT(
+      error([](Converted* c) {
+        c->model.AddMatrix("encoder/layer_0/self_attention/relative_attention_bias", 4, 2);
+      }),
+      HasSubstr("relative_attention_bias: relative position biases; of T5 and MADLAD, load"));
 }
 
 }  // namespace

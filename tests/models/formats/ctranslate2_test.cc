@@ -2,13 +2,16 @@
 // configuration, vocabularies, and errors.
 #include "models/formats/ctranslate2.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/translator.h"
 #include "gmock/gmock.h"
@@ -118,6 +121,114 @@ TEST(CTranslate2, ScalarsAndOptionalParts) {
   EXPECT_EQ(config.decoder_start, -1);
   EXPECT_THAT(config.source_suffix, ElementsAre(0));
   EXPECT_TRUE(std::isfinite(Greedy(*loaded).score));
+}
+
+// Returns the floats of a variable.
+std::vector<float> FloatsOf(const TinyCTranslate2& tiny, const std::string& name) {
+  for (const TinyCTranslate2::Variable& variable : tiny.variables) {
+    if (variable.name != name) continue;
+    std::vector<float> values(variable.data.size() / sizeof(float));
+    std::memcpy(values.data(), variable.data.data(), variable.data.size());
+    return values;
+  }
+  return {};
+}
+
+// OpenNMT-tf has a table for keys and one for values, OpenNMT-py has one for both, and older files
+// have a flag as well.
+TEST(CTranslate2, RelativePositionVectors) {
+  for (const std::string stack : {"encoder", "decoder"}) {
+    TinyCTranslate2 partial;
+    partial.AddMatrix(stack + "/layer_0/self_attention/relative_position_keys", 7, 4);
+    EXPECT_FALSE(Load(partial).ok());
+  }
+  for (const bool shared : {false, true}) {
+    TinyCTranslate2 tiny;
+    for (const std::string stack : {"encoder", "decoder"}) {
+      const std::string name = stack + "/layer_0/self_attention/relative_position_";
+      tiny.AddMatrix(name + "keys", 7, 4);
+      if (shared) {
+        tiny.aliases.emplace_back(name + "values", name + "keys");
+      } else {
+        tiny.AddMatrix(name + "values", 7, 4);
+      }
+    }
+    tiny.AddScalar("with_relative_position", 1);
+    tiny.AddScalar("encoder/scale_embeddings", 0);
+    tiny.AddScalar("decoder/scale_embeddings", 0);
+    const absl::StatusOr<LoadedModel> loaded = Load(tiny);
+    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    const Model& model = *loaded->model;
+    EXPECT_EQ(model.config.position_kind, PositionKind::kRelativeVectors);
+    EXPECT_EQ(model.config.position_max_distance, 3);
+    EXPECT_EQ(model.config.embedding_scale, 1);
+    const auto expect = [&](const SelfAttentionWeights& self, const std::string& layer) {
+      const std::string name = layer + "/self_attention/relative_position_";
+      EXPECT_EQ(self.relative_keys, FloatsOf(tiny, name + "keys"));
+      EXPECT_EQ(self.relative_values, FloatsOf(tiny, name + (shared ? "keys" : "values")));
+    };
+    expect(model.weights.encoder[0].self, "encoder/layer_0");
+    expect(model.weights.decoder[0].self, "decoder/layer_0");
+    EXPECT_TRUE(std::isfinite(Greedy(*loaded).score));
+  }
+}
+
+// With a gate that is 1 everywhere, the feed-forward sublayer is what it was without one.
+TEST(CTranslate2, GatedFeedForward) {
+  const auto gated = [](float bias) {
+    TinyCTranslate2 tiny;
+    for (const std::string stack : {"encoder", "decoder"}) {
+      const std::string gate = stack + "/layer_0/ffn/linear_0_noact/";
+      tiny.variables.push_back({gate + "weight", {16, 8}, 0, std::string(16 * 8 * 4, '\0')});
+      std::string biases;
+      for (int i = 0; i < 16; ++i) biases += Bytes(bias);
+      tiny.variables.push_back({gate + "bias", {16}, 0, biases});
+    }
+    const absl::StatusOr<LoadedModel> loaded = Load(tiny);
+    EXPECT_TRUE(loaded.ok()) << loaded.status();
+    EXPECT_TRUE(loaded->model->config.gated_ffn);
+    return Greedy(*loaded).score;
+  };
+  EXPECT_FLOAT_EQ(gated(1), Greedy(*Load(TinyCTranslate2())).score);
+  EXPECT_NE(gated(0.5), gated(1));
+}
+
+// CTranslate2 computes a norm without a beta as an RMS norm.
+TEST(CTranslate2, RmsNorms) {
+  TinyCTranslate2 tiny;
+  auto& all = tiny.variables;
+  all.erase(std::remove_if(all.begin(), all.end(),
+                           [](const auto& v) { return absl::EndsWith(v.name, "/beta"); }),
+            all.end());
+  const absl::StatusOr<LoadedModel> loaded = Load(tiny);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ(loaded->model->config.norm_kind, NormKind::kRms);
+  EXPECT_FLOAT_EQ(loaded->model->config.norm_epsilon, 1e-6f);
+  EXPECT_TRUE(loaded->model->weights.encoder_norm.beta.empty());
+  tiny.AddVector("decoder/layer_norm/beta", 8);
+  EXPECT_THAT(std::string(Load(tiny).status().message()),
+              HasSubstr("of no known use: decoder/layer_norm/beta"));
+}
+
+TEST(CTranslate2, NamesThePartsThatNibuLacks) {
+  const struct {
+    const char* variable;
+    const char* what;
+  } cases[] = {
+      {"decoder/layer_0/self_attention/rotary_dim", "rotary positions"},
+      {"encoder/layer_0/self_attention/relative_attention_bias", "load the Hugging Face directory"},
+      {"decoder/layer_0/self_attention/num_heads_kv", "that several heads share"},
+      {"encoder/layer_0/self_attention/q_norm/gamma", "norms of queries and keys"},
+      {"encoder/layer_0/self_attention/head_dim", "heads of a size of their own"},
+      {"decoder/layer_0/input_layer_norm/gamma", "norms behind sublayers"},
+      {"decoder/project_in/weight", "maps around the layers"},
+      {"decoder/final_logit_softcapping", "a cap of the logits"},
+  };
+  for (const auto& test : cases) {
+    const std::string error = Error([&](TinyCTranslate2* t) { t->AddScalar(test.variable, 1); });
+    EXPECT_THAT(error, HasSubstr(absl::StrCat("model.bin: ", test.variable, ": ")));
+    EXPECT_THAT(error, HasSubstr(test.what));
+  }
 }
 
 // Older files give an option once for both stacks, newer ones in each of them.

@@ -52,6 +52,12 @@ TEST(OpenNmt, WhatTheCheckpointsSay) {
   EXPECT_EQ(third->config.decoder_start, 3);
   EXPECT_THAT(third->names.tensors.at("encoder.0.self.q+k+v").biases, IsEmpty());
   EXPECT_THAT(third->names.tensors.at("output").biases, ElementsAre("generator.bias"));
+
+  const auto relative = OpenModel(OpenNmtData("opennmt-relative"));
+  ASSERT_TRUE(relative.ok()) << relative.status();
+  EXPECT_EQ(relative->config.position_kind, PositionKind::kRelativeVectors);
+  EXPECT_EQ(relative->config.position_max_distance, 3);
+  EXPECT_EQ(relative->config.embedding_scale, 1);
 }
 
 TEST(OpenNmt, SizesOfAnyAge) {
@@ -78,9 +84,17 @@ TEST(OpenNmtDamage, OptionsThatAreNotSupported) {
                    {"lora_layers", nlohmann::json::array()},
                    {"quant_type", nullptr}}),
             "");
-  EXPECT_THAT(error({{"max_relative_positions", 20}}),
-              HasSubstr("f: trained with max_relative_positions = 20; nibu reads OpenNMT-py's "
-                        "Transformers with 0"));
+  EXPECT_EQ(error({{"max_relative_positions", 20}}), "");
+  EXPECT_EQ(error({{"max_relative_positions", 20}, {"position_encoding", false}}), "");
+  EXPECT_THAT(error({{"max_relative_positions", 20}, {"position_encoding", true}}),
+              HasSubstr("f: trained with max_relative_positions = 20 and position_encoding = true; "
+                        "nibu reads OpenNMT-py's Transformers with one of the two"));
+  for (const int rotary_or_alibi : {-1, -2}) {
+    EXPECT_THAT(error({{"max_relative_positions", rotary_or_alibi}, {"position_encoding", false}}),
+                HasSubstr("neither rotary positions (-1) nor ALiBi (-2)"));
+  }
+  EXPECT_THAT(error({{"relative_positions_buckets", 32}}),
+              HasSubstr("relative_positions_buckets = 32"));
   EXPECT_THAT(error({{"quant_type", "not UTF-8: \xff"}}), HasSubstr("\"not UTF-8: \\ufffd\""));
   EXPECT_THAT(error({{"copy_attn", true}}), HasSubstr("trained with copy_attn = true"));
   EXPECT_THAT(error({{"encoder_type", "brnn"}}), HasSubstr("encoder_type = \"brnn\""));
