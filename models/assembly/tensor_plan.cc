@@ -28,7 +28,7 @@ DType WrittenType(Kind kind, DType stored, Quantization quantization) {
   if (*quantization == ComputeType::kFloat32) return DType::kFloat32;
   if (*quantization == ComputeType::kBFloat16)
     return kind == Kind::kOther ? stored : DType::kBFloat16;
-  return kind == Kind::kLinear && !IsInteger(stored) ? DType::kInt8 : stored;
+  return kind == Kind::kLinear ? DType::kInt8 : stored;
 }
 
 // Adds the tensors of one weight after the other to a plan.

@@ -16,7 +16,8 @@ namespace nibu::internal {
 
 // The types of written weights. Without a value, each tensor keeps its type. kFloat32: all are
 // float32. kBFloat16: linears and token embeddings are bfloat16. kInt8: linears are int8 with a
-// scale for each output, except those that are quantized already. All others keep their types.
+// scale for each output; those that are int8 already keep their scales. All others keep their
+// types.
 using Quantization = std::optional<ComputeType>;
 
 // A tensor to be written. Valid as long as its TensorSource.

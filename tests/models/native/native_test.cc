@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -110,7 +111,7 @@ TEST(Native, HoldsModelsOfEveryKind) {
   TinyMarian().Write(folder);
   ExpectNativeIsTheSame(folder.path());
   for (const char* name : {"m2m", "nllb", "mbart", "mbart50", "t5", "madlad", "fairseq-new",
-                           "fairseq-old", "opennmt-2", "opennmt-3"}) {
+                           "fairseq-old", "opennmt-2", "opennmt-3", "opennmt-relative"}) {
     ExpectNativeIsTheSame(TestdataPath(name));
   }
 }
@@ -275,6 +276,23 @@ TEST(Native, KeepsInt8) {
       EXPECT_EQ(split.scales, fused.scales.subspan(i * 8, 8));
     }
   }
+}
+
+// int16 is quantized, too, but not what only linears become: the two tables.
+TEST(Native, Int8OfInt16) {
+  const TempFolder folder;
+  TinyCTranslate2(6, /*type_of_weights=*/2).Write(folder);
+  const std::string path = folder / "m.nibu";
+  Convert(folder.path(), path, {});
+  std::map<std::string, int> types = Types(path);
+  EXPECT_EQ(types["int16"], 2 + 17);
+  EXPECT_EQ(types["int8"], 0);
+  Convert(folder.path(), path, {ComputeType::kInt8, {}});
+  types = Types(path);
+  EXPECT_EQ(types["int16"], 2);
+  EXPECT_EQ(types["int8"], 6 + 10 + 1);
+  EXPECT_EQ(Translations(*LoadModel(folder.path(), ComputeType::kInt8)),
+            Translations(*LoadModel(path, ComputeType::kInt8)));
 }
 
 std::string Error(const TempFolder& folder, const std::string& bytes) {
