@@ -19,6 +19,7 @@
 #include "models/assembly/mixer_text.h"
 #include "models/assembly/model_defaults.h"
 #include "models/containers/safetensors.h"
+#include "models/files/float_json.h"
 #include "models/files/new_file.h"
 #include "models/formats/hugging_face.h"
 #include "models/load_model.h"
@@ -28,7 +29,7 @@
 namespace nibu::internal {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
+using OrderedJson = FloatJson;
 
 absl::Status Cannot(absl::string_view what) {
   return NotSupported("a Hugging Face MarianMT directory cannot hold ", what,
@@ -256,7 +257,7 @@ class Writer {
                               {"decoder_start_token_id", start},
                               {"eos_token_id", config_.eos},
                               {"pad_token_id", pad_}};
-    generation.update(WriteModelDefaults(model_.defaults, "num_beams"));
+    generation.update(OrderedJson::parse(WriteModelDefaults(model_.defaults, "num_beams").dump()));
     return WriteJson("generation_config.json", generation);
   }
 

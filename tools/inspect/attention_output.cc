@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "models/files/float_json.h"
 #include "nlohmann/json.hpp"
 #include "tokenizer/unicode/typesetting.h"
 #include "tools/inspect/inspect.h"
@@ -21,7 +22,7 @@ std::string Dump(const T& value) {
   return nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// Appends `,"name":[layer][head][row][column]`.
+// Appends `,"name":[layer][head][row][column]`. `digits`: 0 stands for as many as a float needs.
 void AppendLayers(absl::string_view name, const AttentionMaps::Layers& layers, size_t rows,
                   size_t columns, int digits, std::string* json) {
   absl::StrAppend(json, ",\"", name, "\":[");
@@ -31,7 +32,9 @@ void AppendLayers(absl::string_view name, const AttentionMaps::Layers& layers, s
       const bool begins_row = i % columns == 0;
       const bool begins_head = i % (rows * columns) == 0;
       absl::StrAppend(json, i == 0 ? "[[" : begins_head ? "]],[[" : begins_row ? "],[" : ",");
-      absl::StrAppendFormat(json, "%.*g", digits, layers[l][i]);
+      const float weight = layers[l][i];
+      absl::StrAppend(
+          json, digits == 0 ? FloatJson(weight).dump() : absl::StrFormat("%.*g", digits, weight));
     }
     absl::StrAppend(json, layers[l].empty() ? "]" : "]]]");
   }
@@ -102,9 +105,7 @@ void AppendEntropies(absl::string_view name, const AttentionMaps::Layers& layers
 
 }  // namespace
 
-std::string AttentionJson(const AttentionView& view) {
-  return Object("{", view, /*digits=*/9);  // 9 digits tell any two floats apart
-}
+std::string AttentionJson(const AttentionView& view) { return Object("{", view, /*digits=*/0); }
 
 std::string AttentionPage(const AttentionView& view) {
   const std::string front =

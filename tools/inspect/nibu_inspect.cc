@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/check_range.h"
 #include "engine/core/status_macros.h"
+#include "models/files/float_json.h"
 #include "tools/cli/cli_options.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/model_flags.h"
@@ -106,10 +107,12 @@ absl::Status ShowModel(int argc, char** argv, SignalWatcher* signals) {
   NIBU_ASSIGN_OR_RETURN(const ComputeType compute_type,
                         ChooseComputeType(settings.model.compute_type));
   NIBU_ASSIGN_OR_RETURN(const Inspection inspection, Inspect(model, compute_type, options.tensors));
-  const std::string text =
-      options.json
-          ? inspection.facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
-          : inspection.text;
+  std::string text = inspection.text;
+  if (options.json) {
+    // The facts have floats as doubles, with the digits of doubles.
+    text = inspection.facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    text = FloatJson::parse(text).dump() + "\n";
+  }
   NIBU_RETURN_IF_ERROR(Write("-", text, signals));
   return inspection.status;
 }

@@ -2,27 +2,18 @@
 
 #include "nibu/result.h"
 
-#include <cstdlib>
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "nlohmann/json.hpp"
+#include "models/files/float_json.h"
 
 namespace nibu {
 namespace {
 
-// Rounds to 7 significant digits, so that JSON has a short decimal fraction.
-double Rounded(float x) { return std::strtod(absl::StrFormat("%.7g", x).c_str(), nullptr); }
+using internal::FloatJson;
 
-nlohmann::ordered_json Rounded(const std::vector<float>& values) {
-  auto rounded = nlohmann::ordered_json::array();
-  for (const float value : values) rounded.push_back(Rounded(value));
-  return rounded;
-}
-
-std::string Line(const nlohmann::ordered_json& json) {
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+std::string Line(const FloatJson& json) {
+  return json.dump(-1, ' ', false, FloatJson::error_handler_t::replace);
 }
 
 auto FieldsOf(const Hypothesis& h) {
@@ -55,23 +46,20 @@ std::string ToJson(const Result& result, uint64_t id, absl::string_view source,
 
 std::string ToJsonWith(absl::string_view members, const Result& result, absl::string_view source,
                        AlignmentKind alignment) {
-  auto hypotheses = nlohmann::ordered_json::array();
+  auto hypotheses = FloatJson::array();
   for (const Hypothesis& h : result.hypotheses) {
     hypotheses.push_back({{"text", h.text},
                           {"tokens", h.tokens},
-                          {"score", Rounded(h.score)},
-                          {"token_scores", Rounded(h.token_scores)}});
-    nlohmann::ordered_json& last = hypotheses.back();
+                          {"score", h.score},
+                          {"token_scores", h.token_scores}});
+    FloatJson& last = hypotheses.back();
     if (alignment != AlignmentKind::kNone) last["alignment"] = h.alignment;
-    if (alignment == AlignmentKind::kSoft) {
-      last["attention"] = nlohmann::ordered_json::array();
-      for (const auto& row : h.attention) last["attention"].push_back(Rounded(row));
-    }
+    if (alignment == AlignmentKind::kSoft) last["attention"] = h.attention;
     if (!h.finished) last["finished"] = false;
     if (h.repetition) last["repetition"] = true;
     if (h.warnings.any()) last["warnings"] = WarningNames(h.warnings);
   }
-  nlohmann::ordered_json line = {{"source", std::string(source)}};
+  FloatJson line = {{"source", std::string(source)}};
   if (!result.source_language.empty()) line["src_lang"] = result.source_language;
   line["hypotheses"] = std::move(hypotheses);
   return absl::StrCat("{", members, ",", Line(line).substr(1));
@@ -80,10 +68,10 @@ std::string ToJsonWith(absl::string_view members, const Result& result, absl::st
 std::string ScoreToJson(const Result& result, uint64_t id) {
   if (result.hypotheses.empty()) return "";
   const Hypothesis& scored = result.hypotheses[0];
-  nlohmann::ordered_json line = {{"id", id},
-                                 {"tokens", scored.tokens},
-                                 {"token_scores", Rounded(scored.token_scores)},
-                                 {"score", Rounded(scored.score)}};
+  FloatJson line = {{"id", id},
+                    {"tokens", scored.tokens},
+                    {"token_scores", scored.token_scores},
+                    {"score", scored.score}};
   if (result.scored_whole) line["scored_whole"] = true;
   if (!result.source_language.empty()) line["src_lang"] = result.source_language;
   return Line(line);
