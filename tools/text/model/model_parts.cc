@@ -7,7 +7,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "engine/core/errors.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/option_error.h"
@@ -64,7 +63,7 @@ absl::Status CheckWeights(const std::vector<float>& weights, size_t models) {
 }
 
 absl::Status ReadSentencePieces(const std::string& option, ModelVocabulary* vocabulary) {
-  const std::vector<std::string> files = absl::StrSplit(option, ',');
+  const std::vector<std::string> files = SplitList(option);
   if (files.size() > 2 || files.front().empty() || files.back().empty()) {
     return InvalidOption("sentencepiece", " must be SOURCE.spm[,TARGET.spm], not \"", option, "\"");
   }

@@ -18,6 +18,7 @@
 #include "absl/strings/strip.h"
 #include "models/files/directory.h"
 #include "tools/text/options/nearest.h"
+#include "tools/text/options/option_table.h"
 
 namespace nibu::internal {
 namespace {
@@ -141,16 +142,7 @@ std::string HowToGet(const std::string& model, const std::string& folder) {
 std::vector<std::string> SplitPaths(const std::string& paths) {
   std::error_code error;
   if (fs::exists(paths, error)) return {paths};
-  std::vector<std::string> split(1);
-  for (size_t i = 0; i < paths.size(); ++i) {
-    if (paths[i] == ',') {
-      split.emplace_back();
-      continue;
-    }
-    if (paths[i] == '\\' && i + 1 < paths.size() && paths[i + 1] == ',') ++i;
-    split.back() += paths[i];
-  }
-  return split;
+  return SplitList(paths);
 }
 
 std::string ModelsFolder() {

@@ -7,10 +7,12 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/option_error.h"
@@ -130,6 +132,19 @@ absl::Status CheckTogether(absl::Span<const OptionField> fields, absl::string_vi
   return absl::OkStatus();
 }
 
+std::vector<std::string> SplitList(absl::string_view text) {
+  std::vector<std::string> list(1);
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ',') {
+      list.emplace_back();
+      continue;
+    }
+    if (absl::StartsWith(text.substr(i), "\\,")) ++i;
+    list.back() += text[i];
+  }
+  return list;
+}
+
 std::string ParseValue(const OptionInfo& info, absl::string_view text, bool* value) {
   return absl::SimpleAtob(text, value) ? "" : "must be true or false";
 }
@@ -159,7 +174,7 @@ std::string ParseValue(const OptionInfo& info, absl::string_view text, std::stri
 
 std::string ParseValue(const OptionInfo& info, absl::string_view text,
                        std::vector<std::string>* value) {
-  if (!text.empty()) *value = absl::StrSplit(text, ',');
+  if (!text.empty()) *value = SplitList(text);
   return "";
 }
 
@@ -205,7 +220,9 @@ std::string ValueText(const OptionInfo& info, float value) {
 std::string ValueText(const OptionInfo& info, const std::string& value) { return value; }
 
 std::string ValueText(const OptionInfo& info, const std::vector<std::string>& value) {
-  return absl::StrJoin(value, ",");
+  return absl::StrJoin(value, ",", [](std::string* text, const std::string& element) {
+    absl::StrAppend(text, absl::StrReplaceAll(element, {{",", "\\,"}}));
+  });
 }
 
 std::string ValueText(const OptionInfo& info, const std::vector<float>& value) {

@@ -61,6 +61,9 @@ absl::Status CheckTogether(absl::Span<const OptionField> fields, absl::string_vi
 // A Boolean that the circumstances decide unless it is set: --name, --noname, --name=auto.
 using AutoBool = std::optional<bool>;
 
+// Splits a list at its commas. A comma within an element is written "\,".
+std::vector<std::string> SplitList(absl::string_view text);
+
 // Convert text to a value and back, for each type that a field may have. ParseValue returns the
 // reason why the text is no value, or an empty string if it is one.
 std::string ParseValue(const OptionInfo& info, absl::string_view text, bool* value);

@@ -18,6 +18,7 @@ namespace nibu {
 namespace {
 
 using internal::CaptionsModelPath;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(OptionsTest, PrepareRefusesWhatMakesNoSense) {
@@ -104,6 +105,16 @@ TEST(OptionsTest, ErrorsOfFilesHaveTheirOption) {
   EXPECT_EQ(load([](ModelOptions* o) { o->sentencepiece = "/no/file"; }), "sentencepiece");
   EXPECT_EQ(load([](ModelOptions* o) { o->shortlist = "/no/file"; }), "shortlist");
   EXPECT_EQ(load([](ModelOptions* o) { o->draft_model = "/no/file"; }), "draft_model");
+}
+
+TEST(OptionsTest, CommasWithinElementsOfLists) {
+  Options options;
+  ASSERT_TRUE(SetOption("suppress_sequences", R"(▁a \,,\,\,,b\c,\)", &options).ok());
+  EXPECT_THAT(options.suppress_sequences, ElementsAre("▁a ,", ",,", "b\\c", "\\"));
+  for (const internal::OptionRow& row : internal::TextOptionRows()) {
+    if (std::string(row.info.name) != "suppress_sequences") continue;
+    EXPECT_EQ(row.get(row.info, &options), R"(▁a \,,\,\,,b\c,\)");
+  }
 }
 
 TEST(OptionsTest, TheTableHasTheRanges) {
