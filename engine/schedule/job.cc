@@ -34,6 +34,7 @@ SearchTask TaskOf(const Request& request, size_t source_tokens) {
   task.max_length = std::min(task.max_length, request.max_length.value_or(task.max_length));
   if (request.target.has_value()) {
     task.target = &*request.target;
+    task.has_rules = request.plan->options().score_as_search;
     return task;
   }
   task.prefix = request.target_prefix;

@@ -46,7 +46,7 @@ void Slot::Begin(std::shared_ptr<Job> job, const Drafter* drafter, int vocab_tar
                  pass.prefix.begin() + static_cast<long>(pass.forced()));
   // If the prefix fills the whole length, the step still runs, but needs no logits.
   if (search_.done()) forced_ = tokens_.size();
-  if (options.shortlist != nullptr) {
+  if (options.shortlist != nullptr && pass.has_rules) {
     output_.tokens =
         options.shortlist->Candidates(job_->source, vocab_target, NeededTokens(job_->request));
   }

@@ -89,6 +89,11 @@ struct DecodingOptions {
   // With sampling, the hypotheses are num_hypotheses samples. It needs a beam_size of 1.
   Sampling sampling;
 
+  // false: a target that is scored gets the model's own probabilities, among all tokens. true: it
+  // gets those that a search would see, with the options of this struct and without the tokens that
+  // the model excludes.
+  bool score_as_search = true;
+
   // Restricts the output layer to the tokens that may translate each source. Null: all tokens.
   std::shared_ptr<const Shortlist> shortlist;
   // false: greedy search may leave out the log-softmax; scores are then made of logits.

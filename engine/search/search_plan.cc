@@ -47,6 +47,12 @@ SearchPlan::SearchPlan(DecodingOptions options, const SearchModel& model)
   add(ScoreTarget());
 }
 
+void SearchPlan::FindEdits(const RowContext& context, LogitEdits* edits) const {
+  edits->Clear();
+  if (!context.task().has_rules) return ScoreTarget().Apply(context, edits);
+  for (const auto& rule : rules_) rule->Apply(context, edits);
+}
+
 // The product of factor and length is compared as a float before it becomes an int, since it may be
 // beyond the range of int.
 int SearchPlan::MaxLength(size_t source_tokens) const {

@@ -49,10 +49,7 @@ class SearchPlan {
 
   const StopRule& stop_rule() const { return *stop_rule_; }
   // Sets `edits` to what all rules do to the row of logits that follows a hypothesis.
-  void FindEdits(const RowContext& context, LogitEdits* edits) const {
-    edits->Clear();
-    for (const auto& rule : rules_) rule->Apply(context, edits);
-  }
+  void FindEdits(const RowContext& context, LogitEdits* edits) const;
 
  private:
   const DecodingOptions options_;

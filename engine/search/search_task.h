@@ -28,6 +28,9 @@ struct SearchTask {
   // The tokens that are to be scored instead of a search; then there are neither a prefix nor
   // constraints. Null: there is a search.
   const std::vector<int>* target = nullptr;
+  // false: the target is scored with the model's own probabilities (see
+  // DecodingOptions::score_as_search).
+  bool has_rules = true;
   // DecodingOptions::no_repeat_ngram_size, unless a pass sets it otherwise.
   int no_repeat_ngram_size = 0;
   uint64_t key = 0;  // Request::key, on which samples depend

@@ -105,6 +105,7 @@ Request RandomRequest(Random* random, const ModelConfig& config) {
   if (random->Int(0, 7) == 0) {
     request.target = RandomTokens(random, 1, 10, config.vocab_target);
     if (random->Chance()) request.target->back() = config.eos;
+    o.score_as_search = random->Chance();
   }
   if (random->Int(0, 4) == 0) {
     o.frame = Frame{RandomTokens(random, 0, 2, config.vocab_source),
@@ -169,6 +170,7 @@ std::string Describe(const Request& request) {
   add("temperature", o.sampling.temperature, 1);
   add("prefix", request.target_prefix.size(), 0);
   add("target", request.target ? request.target->size() : 0, 0);
+  add("score_as_search", o.score_as_search, 1);
   add("constraints", request.constraints.size(), 0);
   add("shortlist", o.shortlist != nullptr, 0);
   add("frame", o.frame.has_value(), 0);

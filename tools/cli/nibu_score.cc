@@ -37,7 +37,9 @@ ProgramInfo Program(Settings* settings) {
       "Scores each line of --tgt as a translation of the same line of --src, sentence by sentence\n"
       "where both have equally many, else as one sentence. An output line for every pair, in "
       "order.\n"
-      "A score is the mean log-probability of its tokens; penalties and shortlists do not count.",
+      "A score is the mean log-probability of its tokens, each among all tokens: penalties and\n"
+      "shortlists do not count, and no token is excluded. --min_decoding_length=1 excludes what\n"
+      "nibu-translate never generates, and gives its scores.",
       {{CliOptionRows(), &settings->cli},
        {ModelOptionRows(), &settings->model},
        {TextOptionRows(), &settings->text},
@@ -110,12 +112,11 @@ absl::Status Run(int argc, char** argv) {
   ParseCommandLineOrExit(Program(&settings), argc, argv);
   NIBU_RETURN_IF_ERROR(CheckTextFlags(asked));
   loading.shortlist = "none";  // probabilities are those among all tokens
-  // A score is the mean log-probability of the model alone, without the search's penalties. A
-  // target may be as long as the model has positions.
+  // A score is the mean log-probability, without the search's penalties. A target may be as long as
+  // the model has positions.
   asked.beam_size = 1;
   asked.length_penalty = 1;
   asked.word_penalty = 0;
-  asked.no_repeat_ngram_size = 0;
   asked.max_decoding_length = std::numeric_limits<int>::max();
   OutputFile out(cli.out);
   NIBU_ASSIGN_OR_RETURN(std::optional<InputLines> targets, OpenTargets(cli, out.direct()));

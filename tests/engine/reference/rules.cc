@@ -96,6 +96,7 @@ Rules::Row Rules::Logits(const Tokens& tokens, bool may_end) {
 
 std::vector<double> Rules::LogitsOf(size_t member, const Tokens& tokens, bool may_end) {
   std::vector<double> logits = Decode(member, tokens).logits;
+  if (request_.target && !options_.score_as_search) return logits;
   const auto forbid = [&](int token) { logits[static_cast<size_t>(token)] = -kInfinity; };
   if (options_.repetition_penalty != 1) {
     const auto penalty = static_cast<double>(options_.repetition_penalty);

@@ -4,12 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "models/load_model.h"
 #include "nlohmann/json.hpp"
 #include "tests/paths.h"
 #include "tests/sanitizers.h"
@@ -73,8 +75,9 @@ TEST(ScoreTest, EqualsTheDecodersOwnScores) {
           Translations(absl::StrCat(common, search, " --num_hypotheses=1"), PiecesOfCaptions(20));
       ASSERT_EQ(found.scores.size(), 20u);
       for (const char* speed : {"--threads=1 --batch_size=1", "--threads=2 --batch_size=7", ""}) {
-        const auto scored = JsonLines(
-            Score(absl::StrCat(common, "--tsv --output_format=jsonl ", speed), found.pairs));
+        const auto scored = JsonLines(Score(
+            absl::StrCat(common, "--min_decoding_length=1 --tsv --output_format=jsonl ", speed),
+            found.pairs));
         ASSERT_EQ(scored.size(), found.scores.size());
         for (size_t i = 0; i < scored.size(); ++i) {
           Scores token_scores = ScoresOf(scored[i]);
@@ -107,7 +110,8 @@ TEST(ScoreTest, EqualsWhatTranslatePrints) {
     absl::StrAppend(&targets, line.substr(tab + 1), "\n");
   }
   const Outcome scored =
-      Score(absl::StrCat("--src=", TestFile("src", source), " --tgt=", TestFile("tgt", targets)));
+      Score(absl::StrCat("--min_decoding_length=1 --src=", TestFile("src", source),
+                         " --tgt=", TestFile("tgt", targets)));
   EXPECT_EQ(scored.status, 0) << scored.err;
   EXPECT_EQ(scored.err, "");
   const auto expected = Lines(scores);
@@ -186,7 +190,7 @@ TEST(ScoreTest, TextIsTheMeanAndStatsTheSums) {
   EXPECT_EQ(stats["sentences"], 4);
   EXPECT_EQ(stats["target_tokens"], tokens - 3);  // The ends of sentences do not count.
   EXPECT_NEAR(stats["log_prob"].get<double>(), sum, 1e-5);
-  // Scores are printed with seven digits. Their mean is as exact as that, but its exponential is
+  // Scores are printed as floats. Their mean is as exact as that, but its exponential is
   // not.
   EXPECT_NEAR(std::log(stats["perplexity"].get<double>()), -sum / static_cast<double>(tokens),
               1e-6);
@@ -231,10 +235,39 @@ TEST(ScoreTest, BadLinesKeepTheirPlaces) {
   }
 }
 
-TEST(ScoreTest, WhatIsNeverGeneratedHasNoScore) {
+// The probabilities of the first tokens, of the end token and of padding among them, add up to 1.
+// With a minimal length, those of the tokens do that a search may begin with.
+TEST(ScoreTest, NothingIsExcludedWithoutAMinimalLength) {
+  const std::string model = TestdataPath("opennmt-3");
+  const auto opened = OpenModel(model);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  const auto& tokens = opened->vocabulary.target_tokens;
+  const auto sum = [&](const std::string& flags, const std::vector<std::string>& excluded) {
+    std::string pairs;
+    for (const std::string& token : tokens) {
+      if (absl::c_linear_search(excluded, token)) continue;
+      absl::StrAppend(&pairs, tokens[7], "\t", token == "</s>" ? "" : token, "\n");
+    }
+    const Outcome outcome = Score(
+        absl::StrCat("--model='", model,
+                     "' --compute_type=float32 --tokenized --tsv --output_format=jsonl ", flags),
+        pairs);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    double all = 0;
+    for (const auto& line : JsonLines(outcome)) all += std::exp(ScoresOf(line)[0]);
+    return all;
+  };
+  EXPECT_NEAR(sum("", {}), 1, 1e-5);
+  EXPECT_NEAR(sum("--min_decoding_length=1", {"</s>", "<blank>"}), 1, 1e-5);
+  EXPECT_LT(sum("", {"</s>", "<blank>"}), 0.999);
+}
+
+TEST(ScoreTest, WhatIsNeverGeneratedHasNoScoreInASearch) {
+  const std::string pairs = "▁A ▁dog .\t▁Ein ▁Hund .\n▁A ▁dog .\t▁Ein <pad>\n";
+  EXPECT_EQ(Score("--tokenized --tsv", pairs).status, 0);
   for (const std::string format : {"text", "jsonl"}) {
-    const Outcome outcome = Score("--tokenized --tsv --stats --output_format=" + format,
-                                  "▁A ▁dog .\t▁Ein ▁Hund .\n▁A ▁dog .\t▁Ein <pad>\n");
+    const Outcome outcome =
+        Score("--min_decoding_length=1 --tokenized --tsv --stats --output_format=" + format, pairs);
     EXPECT_EQ(outcome.status, 1);
     EXPECT_THAT(outcome.err, HasSubstr("nibu-score: error: 1 line(s) could not be scored; the "
                                        "first is line 2: its target has \"<pad>\" where"));

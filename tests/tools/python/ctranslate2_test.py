@@ -355,6 +355,8 @@ class Scoring(unittest.TestCase):
         self.assertEqual(self.translator.score_batch([DOGS], [["qq"]])[0].tokens, ["<unk>", "</s>"])
         with self.assertRaisesRegex(RuntimeError, "less examples"):
             self.translator.score_batch([DOGS, MAN], [HUNDE])
+        with self.assertRaisesRegex(RuntimeError, "less examples"):
+            self.translator.score_batch([DOGS], [])
         with self.assertRaisesRegex(ValueError, "length"):
             next(self.translator.score_iterable([DOGS], []))
         self.assertEqual(list(self.translator.score_iterable([], [])), [])

@@ -289,7 +289,8 @@ class Translator:
     ) -> Result | list[Result]:
         """Scores a given translation of a line, or those of a list of lines.
 
-        The result has the target's tokens, the end of each sentence included, and their log-probabilities.
+        The result has the target's tokens, the end of each sentence included, and the model's own log-probabilities
+        of them; with the option min_decoding_length, those that a search would see.
         """
         is_one = isinstance(source, (str, bytes))
         if is_one != isinstance(target, (str, bytes)):

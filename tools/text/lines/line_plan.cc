@@ -193,7 +193,7 @@ absl::StatusOr<LinePlan> MakePivotPlan(const Options& options, const ModelParts&
   asked.sampling_temperature = 1;
   asked.seed = 0;
   asked.prefix_bias_beta = 0;
-  asked.min_decoding_length = 1;
+  asked.min_decoding_length.reset();
   asked.end_token.clear();
   asked.suppress_sequences.clear();
   asked.replace_unknowns = false;

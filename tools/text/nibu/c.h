@@ -311,6 +311,8 @@ NIBU_EXPORT nibu_status nibu_translate(nibu_translator* translator, const nibu_p
                                        size_t count, const nibu_request* request,
                                        nibu_result** result, nibu_error** error);
 /* Scores a given translation of each text, which has no line feed, in place of searching for one.
+   The log-probabilities are the model's own, among all tokens; if the plan has the option
+   min_decoding_length, they are those that a search with its options would see.
    `target_lengths` may be NULL as `lengths` may; all else is as with nibu_translate. */
 NIBU_EXPORT nibu_status nibu_score(nibu_translator* translator, const nibu_plan* plan,
                                    const char* const* texts, const size_t* lengths,

@@ -111,7 +111,9 @@ struct Options {
   std::vector<GlossaryEntry> glossary = {};  // Not in the table; needs a beam.
 
   // Lengths, in tokens without the end of sentence.
-  int min_decoding_length = 1;
+  // 1. If it has a value, a target is scored with the probabilities that a search would see: see
+  // Request::target.
+  std::optional<int> min_decoding_length = {};
   std::optional<int> max_decoding_length = {};  // kDefaultMaxDecodingLength
   int max_input_length = 1024;
   LongInput long_input = LongInput::kSplit;

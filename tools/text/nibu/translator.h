@@ -77,7 +77,10 @@ struct Request {
   std::string target_prefix = {};
   // A translation to be scored; nothing is searched for then. Its sentences are scored as
   // translations of the line's, one by one, if there are equally many; else the line is scored as
-  // one sentence. The result has one hypothesis, with an end token behind each sentence.
+  // one sentence. The result has one hypothesis, with an end token behind each sentence. Its tokens
+  // have the model's own log-probabilities, among all tokens, whatever the options of the search
+  // and the model's shortlist are. If Options::min_decoding_length has a value, they have those
+  // that a search would see: tokens that it never generates there have probability 0.
   std::optional<std::string> target = {};
   // Called with each token of greedy search or sampling as soon as it is chosen, the prefix and the
   // end token included; tokens of a sentence come in their order. If it returns true, or throws,

@@ -60,7 +60,8 @@ DecodingOptions MakeDecodingOptions(const Options& options, const ModelDefaults&
   choose(options.length_penalty, defaults.length_penalty, &decoding.length_penalty);
   choose(options.word_penalty, defaults.word_penalty, &decoding.word_penalty);
   decoding.coverage_penalty = options.coverage_penalty;
-  decoding.min_decoding_length = options.min_decoding_length;
+  decoding.min_decoding_length = options.min_decoding_length.value_or(decoding.min_decoding_length);
+  decoding.score_as_search = options.min_decoding_length.has_value();
   choose(options.max_decoding_length, defaults.max_decoding_length, &decoding.max_decoding_length);
   decoding.max_length_factor = defaults.max_length_factor.value_or(0);
   decoding.repetition_penalty = options.repetition_penalty;

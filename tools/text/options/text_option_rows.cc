@@ -104,14 +104,15 @@ absl::Span<const OptionRow> TextOptionRows() {
            .programs = kTexts}),
       Row<&Options::suppress_sequences>(
           {.name = "suppress_sequences",
-           .help = "Sequences of tokens that are never generated. Spaces separate the tokens of a "
-                   "sequence, and commas separate sequences.",
+           .help =
+               "Sequences of tokens that are never generated. Spaces separate the tokens of a "
+               "sequence, and commas separate sequences; a comma within a token is written \\,.",
            .group = kSearchOnTextGroup,
            .programs = kTranslating}),
       Row<&Options::end_token>(
           {.name = "end_token",
-           .help = "Tokens, separated by commas, any of which ends a hypothesis. They take the "
-                   "place of the model's end token.",
+           .help = "Tokens, separated by commas, any of which ends a hypothesis; a comma within a "
+                   "token is written \\,. They take the place of the model's end token.",
            .group = kSearchOnTextGroup,
            .programs = kTranslating}),
       Row<&Options::replace_unknowns>(
@@ -300,11 +301,16 @@ absl::Span<const OptionRow> TextOptionRows() {
            .help = "Seed of sampling: the same seed gives the same samples, whatever the batch.",
            .group = kSearchGroup,
            .programs = kSearches}),
-      Row<&Options::min_decoding_length>({.name = "min_decoding_length",
-                                          .help = "Fewest tokens generated for a sentence.",
-                                          .group = kLengthsGroup,
-                                          .least = 0,
-                                          .programs = kTranslating}),
+      Row<&Options::min_decoding_length>(
+          {.name = "min_decoding_length",
+           .help =
+               "Fewest tokens generated for a sentence. Without it, nibu-score gives the model's "
+               "own probabilities, of the end token and of padding, too; with it, those that a "
+               "search sees, and with 1 the scores that nibu-translate prints.",
+           .group = kLengthsGroup,
+           .default_value = "1",
+           .least = 0,
+           .programs = kTexts}),
       Row<&Options::max_decoding_length>(
           {.name = "max_decoding_length",
            .help = "Most tokens generated for a sentence. The model's positions and Marian's "

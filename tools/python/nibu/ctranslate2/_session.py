@@ -160,9 +160,8 @@ class Scoring:
 
     @functools.cached_property
     def _plan(self) -> _nibu.Plan:
-        options = _options.token_options(max(map(len, self._cut)))
-        # A minimum would take the end of sentence out of the distribution of the first token.
-        return self._session.engine.prepare(self._session.model, {**options, "min_decoding_length": 0})
+        # Without a minimal length, nibu excludes no token, as CTranslate2 does.
+        return self._session.engine.prepare(self._session.model, _options.token_options(max(map(len, self._cut))))
 
 
 class _Steps:

@@ -132,7 +132,7 @@ class Translator:
             none: list[TranslationResult] = []
             return none
         with self._use() as session:
-            prefixes = [prefix or [] for prefix in target_prefix or []]
+            prefixes = [prefix or [] for prefix in target_prefix or []] or [[]] * len(source)
             job = Translation(session, {**DEFAULTS, **options}, source)
             results = self._queue.submit(job, _rows(source, prefixes), max_batch_size, batch_type, asynchronous)
         if asynchronous:
@@ -266,10 +266,10 @@ class Translator:
 
 
 def _rows(source: list[list[str]], target: list[list[str]]) -> list[tuple[list[str], list[str]]]:
-    """Returns sources with their targets, which are empty if there are none. RuntimeError: there are too few."""
-    if target and len(target) < len(source):
+    """Returns sources with their targets. RuntimeError: there are too few targets."""
+    if len(target) < len(source):
         raise RuntimeError(f"one input has less examples than the other: {len(target)}, not {len(source)}")
-    return list(zip(source, target or [[]] * len(source)))
+    return list(zip(source, target))
 
 
 def _zip(*columns: Iterable[Any]) -> Iterator[Row]:
