@@ -72,6 +72,7 @@ absl::Status ValidateFor(const DecodingOptions& options, const ModelConfig& conf
   NIBU_RETURN_IF_ERROR(CheckIds("frame.source_suffix", whole.source_suffix, 0, source));
   NIBU_RETURN_IF_ERROR(CheckIds("frame.decoder_start", whole.decoder_start, -1, target));
   NIBU_RETURN_IF_ERROR(CheckIds("end_tokens", options.end_tokens, 0, target));
+  NIBU_RETURN_IF_ERROR(CheckIds("begin_suppress_tokens", options.begin_suppress_tokens, 0, target));
   for (const auto& sequence : options.suppress_sequences) {
     NIBU_RETURN_IF_ERROR(CheckIds("suppress_sequences", sequence, 0, target));
   }

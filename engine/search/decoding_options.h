@@ -72,7 +72,12 @@ struct DecodingOptions {
   float repetition_penalty = 1.0f;
   int no_repeat_ngram_size = 0;  // no n-gram of so many tokens comes twice; 0: any may
   std::vector<std::vector<int>> suppress_sequences;  // never generated
+  std::vector<int> begin_suppress_tokens;            // never generated behind the forced prefix
   bool disable_unk = false;                          // <unk> is never generated
+  // True: the rules are applied as Hugging Face's transformers applies them. The repetition penalty
+  // is for the tokens of Frame::decoder_start, too, and in beam search the rules change
+  // log-probabilities, which are not normalized again, instead of logits.
+  bool hugging_face_rules = false;
   // kRetry is about the best hypothesis (see Passes): the others of an n-best list stay. It cannot
   // be combined with alternatives, nor with several samples.
   OnRepetition on_repetition = OnRepetition::kKeep;
@@ -115,13 +120,18 @@ struct DecodingOptions {
   int branches() const { return return_alternatives || sampling.is_on() ? num_hypotheses : 1; }
   // Returns whether Request::constraints may go with them.
   bool allow_constraints() const;
+  // Returns whether rules change log-probabilities instead of logits.
+  bool edits_log_probs() const { return hugging_face_rules && beam_size > 1; }
   bool needs_attention() const { return return_attention || coverage_penalty != 0; }
 };
 
 // Returns (S - word_penalty * L) / L^length_penalty, the score without the coverage penalty; 0 for
-// no tokens.
+// no tokens. transformers counts in L a token that is forced behind the decoder's start.
 inline float HypothesisScore(const DecodingOptions& options, float log_prob, size_t length) {
-  const auto n = static_cast<float>(length);
+  const bool counts_forced =
+      options.search_compat == SearchCompat::kHuggingFace && options.frame.has_value();
+  const auto n = static_cast<float>(length) +
+                 static_cast<float>(counts_forced ? options.frame->target_extra() : 0);
   return length > 0 ? (log_prob - options.word_penalty * n) / std::pow(n, options.length_penalty)
                     : 0.0f;
 }

@@ -20,6 +20,10 @@ void SuppressAll(absl::Span<const int> suppressed, const LogitTokens& tokens, fl
   }
 }
 
+float PenalizedBy(float penalty, float logit) {
+  return logit < 0 ? logit * penalty : logit / penalty;
+}
+
 }  // namespace
 
 float BiasedLogProb(float log_prob, bool is_favoured, float beta) {
@@ -28,6 +32,7 @@ float BiasedLogProb(float log_prob, bool is_favoured, float beta) {
 }
 
 void LogitEdits::Clear() {
+  on_log_probs_ = false;
   suppressed_.clear();
   suppressed_lists_.clear();
   penalized_.clear();
@@ -55,13 +60,24 @@ void LogitEdits::Sample(const Sampling& sampling, const Noise& noise) {
   noises_.push_back(noise);
 }
 
-void LogitEdits::Apply(const LogitTokens& tokens, float* logits) const {
+void LogitEdits::ApplySuppression(const LogitTokens& tokens, float* logits) const {
   for (const absl::Span<const int> list : suppressed_lists_) SuppressAll(list, tokens, logits);
   SuppressAll(suppressed_, tokens, logits);
+}
+
+void LogitEdits::Apply(const LogitTokens& tokens, float* logits) const {
+  ApplySuppression(tokens, logits);
   for (const auto& [token, penalty] : penalized_) {
     const int i = tokens.Find(token);
-    if (i >= 0) logits[i] = logits[i] < 0 ? logits[i] * penalty : logits[i] / penalty;
+    if (i >= 0) logits[i] = PenalizedBy(penalty, logits[i]);
   }
+}
+
+float LogitEdits::Penalized(int token, float logit) const {
+  for (const auto& [penalized, penalty] : penalized_) {
+    if (penalized == token) logit = PenalizedBy(penalty, logit);
+  }
+  return logit;
 }
 
 }  // namespace nibu::internal

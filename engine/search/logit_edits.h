@@ -22,6 +22,9 @@ float BiasedLogProb(float log_prob, bool is_favoured, float beta);
 class LogitEdits {
  public:
   void Clear();
+  // True: a row's log-probabilities are suppressed and penalized instead of its logits (see
+  // SearchRow).
+  void SetOnLogProbs(bool on_log_probs) { on_log_probs_ = on_log_probs; }
 
   // Gives the token probability 0. Repeated calls are the same as one.
   void Suppress(int token) { suppressed_.push_back(token); }
@@ -42,13 +45,20 @@ class LogitEdits {
 
   // Suppresses and penalizes the logits of a block.
   void Apply(const LogitTokens& tokens, float* logits) const;
+  // Does only one of both.
+  void ApplySuppression(const LogitTokens& tokens, float* logits) const;
+  // Returns a logit, or log-probability, with the penalties of its token.
+  float Penalized(int token, float logit) const;
 
+  bool on_log_probs() const { return on_log_probs_; }
+  const std::vector<std::pair<int, float>>& penalized() const { return penalized_; }
   const std::vector<int>& requested() const { return requested_; }
   float beta() const { return beta_; }                    // 0: no token is favoured
   const Sampling* sampling() const { return sampling_; }  // null: no samples
   const std::vector<Noise>& noises() const { return noises_; }
 
  private:
+  bool on_log_probs_ = false;
   std::vector<int> suppressed_;
   absl::InlinedVector<absl::Span<const int>, 4> suppressed_lists_;
   std::vector<std::pair<int, float>> penalized_;  // tokens and their penalties

@@ -59,6 +59,7 @@ void Passes::BeginScoring(std::vector<Hypothesis> found) {
   stage_ = Stage::kScore;
   target_ = std::move(target);
   without_repetition_ = std::move(found);
+  task_.forced_in_target = task_.forced();
   task_.prefix = {};
   task_.constraints = {};
   task_.target = &target_;

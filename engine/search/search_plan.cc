@@ -34,8 +34,14 @@ SearchPlan::SearchPlan(DecodingOptions options, const SearchModel& model)
   std::vector<int> suppressed = model.suppressed;
   if (options_.disable_unk) suppressed.push_back(model.unk);
   if (!suppressed.empty()) add(SuppressTokens(std::move(suppressed)));
+  if (!options_.begin_suppress_tokens.empty()) {
+    add(SuppressTokens(options_.begin_suppress_tokens, /*at_begin=*/true));
+  }
   if (options_.min_decoding_length > 0) add(MinLength(options_.min_decoding_length, ends_));
-  if (options_.repetition_penalty != 1) add(RepetitionPenalty(options_.repetition_penalty));
+  if (options_.repetition_penalty != 1) {
+    add(RepetitionPenalty(options_.repetition_penalty,
+                          options_.hugging_face_rules ? frame_.decoder_start : std::vector<int>()));
+  }
   if (options_.no_repeat_ngram_size > 0 || options_.on_repetition == OnRepetition::kRetry) {
     add(NoRepeatNgram());
   }
@@ -50,6 +56,7 @@ SearchPlan::SearchPlan(DecodingOptions options, const SearchModel& model)
 void SearchPlan::FindEdits(const RowContext& context, LogitEdits* edits) const {
   edits->Clear();
   if (!context.task().has_rules) return ScoreTarget().Apply(context, edits);
+  edits->SetOnLogProbs(options_.edits_log_probs());
   for (const auto& rule : rules_) rule->Apply(context, edits);
 }
 

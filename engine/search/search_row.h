@@ -2,6 +2,7 @@
 #ifndef NIBU_ENGINE_SEARCH_SEARCH_ROW_H_
 #define NIBU_ENGINE_SEARCH_SEARCH_ROW_H_
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -24,7 +25,9 @@ namespace nibu::internal {
 //
 // For each block, Edit applies the edits of the rules; Take then keeps the best tokens (TopK) or
 // samples (Sampler), the requested tokens, and the running sum of exp(logit). Finish turns logits
-// into log-probabilities, applies the bias to a prefix and merges the requested tokens in.
+// into log-probabilities, applies the bias to a prefix and merges the requested tokens in. If the
+// edits are of log-probabilities, Edit changes nothing, so that the sum is that of the unedited
+// logits.
 class SearchRow final : public LogitSink {
  public:
   LogitEdits& edits() { return edits_; }
@@ -35,7 +38,7 @@ class SearchRow final : public LogitSink {
   void Start(int k, bool normalize);
 
   void Edit(const LogitTokens& tokens, float* logits) const override {
-    edits_.Apply(tokens, logits);
+    if (!edits_.on_log_probs()) edits_.Apply(tokens, logits);
   }
   void Take(const LogitTokens& tokens, const float* logits) override;
   void SetLogSum(float log_sum) override { log_sum_ = log_sum; }
@@ -49,11 +52,13 @@ class SearchRow final : public LogitSink {
   absl::Span<const Candidate> requested() const { return requested_; }
 
  private:
+  void SetPenalizedAside(const LogitTokens& tokens);
   void Normalize(float log_sum, std::vector<Candidate>* candidates) const;
   // Puts the best candidates and the requested ones into merged_.
   void Merge(absl::Span<const Candidate> best);
 
   LogitEdits edits_;
+  size_t k_ = 1;
   bool normalize_ = false;
   TopK best_;
   Sampler sampler_;  // used instead of best_ if the edits ask for samples
@@ -61,6 +66,8 @@ class SearchRow final : public LogitSink {
   std::optional<float> log_sum_;  // set by SetLogSum; takes the place of sum_
   std::vector<Candidate> samples_;
   std::vector<Candidate> requested_;
+  std::vector<float> block_;          // a block of suppressed logits, if edits are of
+  std::vector<Candidate> penalized_;  // log-probabilities, and its penalized tokens
   std::vector<Candidate> merged_;
 };
 

@@ -31,6 +31,8 @@ struct SearchTask {
   // false: the target is scored with the model's own probabilities (see
   // DecodingOptions::score_as_search).
   bool has_rules = true;
+  // The number of the target's first tokens that the search it comes from was forced to take.
+  size_t forced_in_target = 0;
   // DecodingOptions::no_repeat_ngram_size, unless a pass sets it otherwise.
   int no_repeat_ngram_size = 0;
   uint64_t key = 0;  // Request::key, on which samples depend
@@ -48,6 +50,8 @@ struct SearchTask {
   bool is_biased() const { return options().prefix_bias_beta > 0; }
   // Returns the number of tokens with which every hypothesis begins. They need no logits.
   size_t forced() const { return is_biased() ? 0 : prefix.size(); }
+  // Returns the number of tokens before the first one that a search chooses.
+  size_t first_chosen() const { return target != nullptr ? forced_in_target : forced(); }
   bool is_word_part(int token) const {
     const auto id = static_cast<size_t>(token);
     return word_parts != nullptr && id < word_parts->size() && (*word_parts)[id];

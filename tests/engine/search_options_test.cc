@@ -69,6 +69,10 @@ void RandomRules(Random* random, const ModelConfig& config, DecodingOptions* opt
       o.suppress_sequences.push_back(RandomTokens(random, 1, random->Int(1, 2), vocabulary));
     }
   }
+  if (random->Int(0, 3) == 0) {
+    o.begin_suppress_tokens = RandomTokens(random, 1, vocabulary / 2, vocabulary);
+  }
+  o.hugging_face_rules = random->Int(0, 3) == 0;
   o.disable_unk = random->Int(0, 3) == 0;
   if (random->Int(0, 3) == 0) {
     o.end_tokens = RandomTokens(random, 1, random->Int(1, 5), vocabulary);
@@ -147,6 +151,8 @@ std::string Describe(const Request& request) {
   };
   add("compat", static_cast<int>(o.search_compat), 0);
   add("early_stopping", o.early_stopping, 0);
+  add("hugging_face_rules", o.hugging_face_rules, 0);
+  add("begin_suppress_tokens", static_cast<double>(o.begin_suppress_tokens.size()), 0);
   add("beam_size", o.beam_size, -1);
   add("patience", o.patience, 1);
   add("num_hypotheses", o.num_hypotheses, 1);

@@ -18,6 +18,10 @@ bool EndsWith(const Tokens& tokens, const Tokens& end) {
          std::equal(end.begin(), end.end(), tokens.end() - static_cast<long>(end.size()));
 }
 
+bool Contains(const Tokens& tokens, int token) {
+  return std::find(tokens.begin(), tokens.end(), token) != tokens.end();
+}
+
 }  // namespace
 
 Tokens First(const Tokens& tokens, size_t count) {
@@ -65,9 +69,7 @@ Rules::Rules(const std::vector<Member>& models, const Request& request)
   }
 }
 
-bool Rules::IsEnd(int token) const {
-  return std::find(ends_.begin(), ends_.end(), token) != ends_.end();
-}
+bool Rules::IsEnd(int token) const { return Contains(ends_, token); }
 
 const Transformer::Output& Rules::Decode(size_t member, const Tokens& tokens) {
   const auto known = decoded_.find({member, tokens});
@@ -86,22 +88,34 @@ const Transformer::Output& Rules::Decode(size_t member, const Tokens& tokens) {
 Rules::Row Rules::Logits(const Tokens& tokens, bool may_end) {
   Row row;
   row.logits.resize(static_cast<size_t>(config_.vocab_target));
+  const bool has_rules = !request_.target || options_.score_as_search;
+  const bool edits_log_probs = has_rules && options_.hugging_face_rules && options_.beam_size > 1;
   for (size_t m = 0; m < models_.size(); ++m) {
-    const std::vector<double> logits = LogitsOf(m, tokens, may_end);
+    std::vector<double> logits = Decode(m, tokens).logits;
+    for (int t = 0; has_rules && options_.shortlist != nullptr && t < config_.vocab_target; ++t) {
+      if (!Contains(listed_, t)) logits[static_cast<size_t>(t)] = -kInfinity;
+    }
+    if (has_rules && !edits_log_probs) Edit(tokens, may_end, &logits);
     for (size_t t = 0; t < row.logits.size(); ++t) row.logits[t] += models_[m].weight * logits[t];
     row.log_sum += models_[m].weight * LogSum(logits);
   }
+  if (!edits_log_probs) return row;
+  for (double& logit : row.logits) logit -= row.log_sum;
+  row.log_sum = 0;
+  Edit(tokens, may_end, &row.logits);
   return row;
 }
 
-std::vector<double> Rules::LogitsOf(size_t member, const Tokens& tokens, bool may_end) {
-  std::vector<double> logits = Decode(member, tokens).logits;
-  if (request_.target && !options_.score_as_search) return logits;
+void Rules::Edit(const Tokens& tokens, bool may_end, std::vector<double>* scores) const {
+  std::vector<double>& logits = *scores;
   const auto forbid = [&](int token) { logits[static_cast<size_t>(token)] = -kInfinity; };
   if (options_.repetition_penalty != 1) {
     const auto penalty = static_cast<double>(options_.repetition_penalty);
     for (int t = 0; t < config_.vocab_target; ++t) {
-      if (std::find(tokens.begin(), tokens.end(), t) == tokens.end()) continue;
+      if (!Contains(tokens, t) &&
+          !(options_.hugging_face_rules && Contains(frame_.decoder_start, t))) {
+        continue;
+      }
       double& logit = logits[static_cast<size_t>(t)];
       logit = logit < 0 ? logit * penalty : logit / penalty;
     }
@@ -119,15 +133,14 @@ std::vector<double> Rules::LogitsOf(size_t member, const Tokens& tokens, bool ma
     for (const Tokens& sequence : options_.suppress_sequences) {
       if (EndsWith(next, sequence)) forbid(t);
     }
-    if (options_.shortlist != nullptr &&
-        std::find(listed_.begin(), listed_.end(), t) == listed_.end()) {
-      forbid(t);
-    }
     if (!may_end && IsEnd(t)) forbid(t);
+  }
+  const bool forces = !request_.target && options_.prefix_bias_beta == 0;
+  if (tokens.size() == (forces ? request_.target_prefix.size() : 0)) {
+    for (const int token : options_.begin_suppress_tokens) forbid(token);
   }
   if (options_.disable_unk) forbid(config_.unk_target);
   for (const int token : config_.suppressed) forbid(token);
-  return logits;
 }
 
 bool Rules::MayEnd(size_t generated) const {

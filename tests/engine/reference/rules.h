@@ -57,7 +57,8 @@ class Rules {
 
  private:
   const Transformer::Output& Decode(size_t member, const Tokens& tokens);
-  std::vector<double> LogitsOf(size_t member, const Tokens& tokens, bool may_end);
+  // Does what the rules do to logits or log-probabilities.
+  void Edit(const Tokens& tokens, bool may_end, std::vector<double>* scores) const;
 
   const std::vector<Member> models_;
   const ModelConfig& config_;

@@ -107,8 +107,11 @@ class Searcher {
   }
 
   double Normalized(const Path& path) const {
-    const auto length = static_cast<double>(path.tokens.size());
-    if (length == 0) return 0;
+    if (path.tokens.empty()) return 0;
+    auto length = static_cast<double>(path.tokens.size());
+    if (options_.search_compat == SearchCompat::kHuggingFace && options_.frame) {
+      length += static_cast<double>(options_.frame->decoder_start.size() - 1);
+    }
     return (path.log_prob - static_cast<double>(options_.word_penalty) * length) /
            std::pow(length, static_cast<double>(options_.length_penalty));
   }

@@ -77,6 +77,24 @@ TEST(RulesTest, SuppressTokens) {
   EXPECT_EQ(Hypothetical({1, 2, 3}).Suppressed(rule), std::set<int>({3, 7}));
 }
 
+TEST(RulesTest, SuppressTokensAtTheBegin) {
+  const SearchPlan plan(DecodingOptions{}, SearchModel{});
+  const SuppressTokens rule({3, 7}, /*at_begin=*/true);
+  EXPECT_EQ(Hypothetical({}).Suppressed(rule, {.plan = &plan}), std::set<int>({3, 7}));
+  EXPECT_TRUE(Hypothetical({1}).Suppressed(rule, {.plan = &plan}).empty());
+  // The begin is behind a forced prefix.
+  const Tokens prefix = {1, 2};
+  const SearchTask task = {.plan = &plan, .prefix = prefix};
+  EXPECT_TRUE(Hypothetical({1}).Suppressed(rule, task).empty());
+  EXPECT_EQ(Hypothetical({1, 2}).Suppressed(rule, task), std::set<int>({3, 7}));
+  EXPECT_TRUE(Hypothetical({1, 2, 4}).Suppressed(rule, task).empty());
+  // It stays there when a pass scores what a search has found.
+  const Tokens target = {1, 2, 4};
+  const SearchTask scored = {.plan = &plan, .target = &target, .forced_in_target = 2};
+  EXPECT_TRUE(Hypothetical({}).Suppressed(rule, scored).empty());
+  EXPECT_EQ(Hypothetical({1, 2}).Suppressed(rule, scored), std::set<int>({3, 7}));
+}
+
 TEST(RulesTest, MinLength) {
   const MinLength rule(2, {0, 5});
   EXPECT_EQ(Hypothetical({}).Suppressed(rule), std::set<int>({0, 5}));
@@ -95,6 +113,11 @@ TEST(RulesTest, RepetitionPenalty) {
   std::vector<float> logits = {4, -4, 4, -4, 4};
   Hypothetical({1, 2, 1}, 2).Edits(rule, {}).Apply({0, 5}, logits.data());
   EXPECT_EQ(logits, std::vector<float>({4, -8, 2, -4, 4}));
+  // Tokens that always count are penalized once, too.
+  logits = {4, -4, 4, -4, 4};
+  const RepetitionPenalty with_start(2.0f, {2, -1, 3, 3});
+  Hypothetical({1, 2, 1}, 2).Edits(with_start, {}).Apply({0, 5}, logits.data());
+  EXPECT_EQ(logits, std::vector<float>({4, -8, 2, -8, 4}));
 }
 
 TEST(RulesTest, NoRepeatNgram) {

@@ -39,10 +39,20 @@ TEST(SearchRowTest, EqualsTheDefinitions) {
       for (float& logit : logits) {
         logit = random.Int(0, 9) == 0 ? -kInfiniteLogit : static_cast<float>(random.Int(-20, 20));
       }
-      const bool normalize = random.Chance();
+      const bool on_log_probs = random.Chance();
+      const bool normalize = random.Chance() || on_log_probs;
       SearchRow row;
       LogitEdits& edits = row.edits();
+      edits.SetOnLogProbs(on_log_probs);
       std::vector<double> expected(logits.begin(), logits.end());
+      const auto sum_of_exp = [&expected] {
+        double sum = 0;
+        for (const double logit : expected) sum += std::exp(logit);
+        return sum;
+      };
+      if (const double sum = sum_of_exp(); on_log_probs && sum > 0) {
+        for (double& logit : expected) logit -= std::log(sum);
+      }
       for (const double penalty : {1.5, 0.5, 3.0}) {
         std::vector<int> repeated;
         for (int i = random.Int(0, 5); i > 0; --i) repeated.push_back(random.Int(0, n - 1));
@@ -76,8 +86,7 @@ TEST(SearchRowTest, EqualsTheDefinitions) {
       row.Start(k, normalize);
       HandOver(&random, logits, &row);
 
-      double sum = 0;
-      for (const double logit : expected) sum += std::exp(logit);
+      const double sum = on_log_probs ? 1 : sum_of_exp();
       std::vector<std::pair<double, int>> best;
       for (int t = 0; t < n; ++t) {
         if (expected[static_cast<size_t>(t)] > -static_cast<double>(kInfiniteLogit)) {
