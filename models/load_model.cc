@@ -185,21 +185,26 @@ absl::StatusOr<LoadedModel> Load(OpenedModel&& opened, ComputeType compute_type)
   const bool has_packed = !packed.linears.empty() && packed.compute_type == compute_type;
   const bool is_packed_for_this = has_packed && packed.fingerprint == PackFingerprint();
   NIBU_RETURN_IF_ERROR(opened.config.Validate());
-  std::string note;
+  std::vector<std::string> notes;
   if (compute_type == ComputeType::kInt8 && !is_packed_for_this) {
-    note = EqualizeForInt8(opened.config, opened.names, opened.source.get());
+    std::string note = EqualizeForInt8(opened.config, opened.names, opened.source.get());
+    if (!note.empty()) notes.push_back(std::move(note));
   }
   if (has_packed && !is_packed_for_this) {
-    absl::StrAppend(&note, note.empty() ? "" : "; ", opened.config_file,
-                    ": its packed weights are for ", packed.fingerprint, ", this is ",
-                    PackFingerprint(),
-                    "; they were packed again (converting the model does so for good)");
+    notes.push_back(absl::StrCat(
+        opened.config_file, ": its packed weights are for ", packed.fingerprint, ", this is ",
+        PackFingerprint(), "; they were packed again (converting the model does so for good)"));
+  }
+  if (!opened.defaults.ignored.empty()) {
+    notes.push_back(
+        absl::StrCat(opened.config_file, ": nibu does not obey these options of the model: ",
+                     absl::StrJoin(opened.defaults.ignored, ", ", absl::PairFormatter(" "))));
   }
   NIBU_ASSIGN_OR_RETURN(std::shared_ptr<const Model> model,
                         BuildModel(opened.config, opened.names, compute_type, opened.source.get()));
   return LoadedModel{std::move(model),         std::move(opened.vocabulary),
                      opened.defaults,          std::move(opened.shortlist),
-                     std::move(opened.format), std::move(note)};
+                     std::move(opened.format), std::move(notes)};
 }
 
 // Returns f(). An error's message becomes one short line, since names in files may be long, and

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "engine/model/weights.h"
@@ -18,7 +19,7 @@ struct LoadedModel {
   ModelDefaults defaults;
   std::shared_ptr<const Shortlist> shortlist;  // null: it has none
   std::string format;                          // "Hugging Face MarianMT", ...
-  std::string note;                            // one line for the user; may be empty
+  std::vector<std::string> notes;              // one line each, for the user
 };
 
 // Opens the model in a directory or file, whose format is told by its content. An error is one

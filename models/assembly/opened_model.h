@@ -4,6 +4,7 @@
 #ifndef NIBU_MODELS_ASSEMBLY_OPENED_MODEL_H_
 #define NIBU_MODELS_ASSEMBLY_OPENED_MODEL_H_
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -86,7 +87,9 @@ struct ModelVocabulary {
 // Decoding options that a model comes with.
 struct ModelDefaults {
   std::optional<int> beam_size;
+  std::optional<int> min_decoding_length;
   std::optional<int> max_decoding_length;
+  std::optional<float> repetition_penalty;  // as transformers applies it: see hugging_face_rules
   std::optional<int> no_repeat_ngram_size;
   std::optional<float> length_penalty;
   std::optional<float> word_penalty;
@@ -95,6 +98,17 @@ struct ModelDefaults {
   // The mean number of a translation's tokens for each token of its source. Translations whose
   // length is far from it are suspicious.
   std::optional<float> length_ratio;
+  // Token ids of the target. Any of end_tokens ends a translation; empty: the model's `eos` alone.
+  std::vector<int> end_tokens;
+  std::vector<int> begin_suppress_tokens;
+  std::vector<std::vector<int>> suppress_sequences;
+  // The token that the decoder is given behind its start, which is not a part of the translation.
+  std::optional<int> forced_bos;
+  // The options that would change translations and that nibu does not obey, with their values as
+  // JSON.
+  std::map<std::string, std::string> ignored;
+  // The fields that were read, as "FILE: FIELD VALUE".
+  std::vector<std::string> sources;
 };
 
 // Movable, not copyable.

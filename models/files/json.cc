@@ -186,8 +186,12 @@ absl::StatusOr<Json> ParseJsonMember(absl::string_view text, const std::string& 
   return builder.found ? std::move(builder.root[key]) : Json();
 }
 
+std::string JsonText(const Json& value) {
+  return value.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
 std::string QuotedJson(const Json& value) {
-  const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+  const std::string text = JsonText(value);
   return text.size() > kMaxQuoted ? absl::StrCat(text.substr(0, kMaxQuoted), "...") : text;
 }
 
@@ -250,6 +254,10 @@ const Json* ConfigFile::Find(const std::string& key) const {
   }
   const auto it = object_.find(key);
   return it == object_.end() || it->is_null() ? nullptr : &*it;
+}
+
+const std::string& ConfigFile::FileOf(const std::string& key) const {
+  return over_ != nullptr && over_->Find(key) != nullptr ? over_->FileOf(key) : file_;
 }
 
 absl::Status ConfigFile::Wrong(const std::string& key, absl::string_view expected) const {

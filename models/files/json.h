@@ -38,6 +38,9 @@ absl::StatusOr<nlohmann::json> ParseJsonMember(absl::string_view text, const std
 // value is cut.
 std::string QuotedJson(const nlohmann::json& value);
 
+// Returns a document in one line. Bytes that are not UTF-8 are replaced.
+std::string JsonText(const nlohmann::json& value);
+
 // Returns a text for a message, in one line. Control characters become spaces, and bytes that are
 // not UTF-8 are left out.
 std::string PrintableLine(absl::string_view text);
@@ -67,6 +70,8 @@ class ConfigFile {
   const nlohmann::json& object() const { return object_; }
   // Null when the field is absent.
   const nlohmann::json* Find(const std::string& key) const;
+  // The file that Find() takes the field from.
+  const std::string& FileOf(const std::string& key) const;
 
   // The field's value, or `absent`.
   absl::StatusOr<int> Int(const std::string& key, int absent) const;

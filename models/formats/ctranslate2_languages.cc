@@ -12,8 +12,8 @@
 #include "absl/strings/string_view.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
-#include "models/assembly/model_defaults.h"
 #include "models/formats/hugging_face.h"
+#include "models/formats/hugging_face_defaults.h"
 #include "models/formats/multilingual.h"
 
 namespace nibu::internal {
@@ -94,7 +94,6 @@ absl::Status ReadCTranslate2Languages(const Folder& folder, const ConfigFile& co
   const ConfigFile both = config.Under(std::move(generation));
   MultilingualParts parts;
   NIBU_ASSIGN_OR_RETURN(parts.forced_target, ReadTokenId("forced_bos_token_id", both));
-  NIBU_ASSIGN_OR_RETURN(opened->defaults, ReadModelDefaults(both, "num_beams"));
   NIBU_ASSIGN_OR_RETURN(parts.tokenizer, ConfigFile::OpenOptional(folder, "tokenizer_config.json"));
   parts.tokens = std::move(vocabulary.source_tokens);
   for (size_t i = block.first; i < parts.tokens.size(); ++i) {
@@ -107,6 +106,8 @@ absl::Status ReadCTranslate2Languages(const Folder& folder, const ConfigFile& co
   parts.language_starts = no_decoder_start;
   NIBU_ASSIGN_OR_RETURN(vocabulary,
                         MultilingualVocabulary(folder.path(), std::move(parts), &opened->config));
+  NIBU_ASSIGN_OR_RETURN(opened->defaults,
+                        ReadHuggingFaceDefaults(both, vocabulary.languages, &opened->config));
   return absl::OkStatus();
 }
 

@@ -11,10 +11,10 @@
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/assembly/layer_attention.h"
-#include "models/assembly/model_defaults.h"
 #include "models/containers/weights_file.h"
 #include "models/files/file_bytes.h"
 #include "models/files/foreign.h"
+#include "models/formats/hugging_face_defaults.h"
 #include "models/vocabulary/vocabulary_file.h"
 
 namespace nibu::internal {
@@ -23,23 +23,6 @@ namespace {
 constexpr char kMarianMtFiles[] =
     "a Hugging Face MarianMT directory has config.json, model.safetensors or pytorch_model.bin, "
     "vocab.json, source.spm and target.spm";
-
-// Adds the tokens of bad_words_ids, which are never generated. Sequences of several tokens, which
-// the field may have, too, are refused.
-absl::Status AddBadWords(const ConfigFile& file, std::vector<int>* suppressed) {
-  const char* key = "bad_words_ids";
-  const nlohmann::json* lists = file.Find(key);
-  if (lists == nullptr) return absl::OkStatus();
-  if (!lists->is_array()) return file.Wrong(key, "a list of lists of one token id");
-  for (const nlohmann::json& list : *lists) {
-    if (!list.is_array() || list.size() != 1 || !list[0].is_number_unsigned() ||
-        list[0].get<uint64_t>() > INT32_MAX) {
-      return file.Wrong(key, "a list of lists of one token id");
-    }
-    suppressed->push_back(static_cast<int>(list[0].get<uint64_t>()));
-  }
-  return absl::OkStatus();
-}
 
 // Returns the text of a special token, which is written as "</s>" or {"content": "</s>", ...}.
 absl::StatusOr<std::string> SpecialToken(const ConfigFile& tokenizer, const std::string& key,
@@ -208,15 +191,24 @@ absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const Con
 }
 
 absl::Status ReadTokenIds(const ConfigFile& config, ModelConfig* model) {
-  NIBU_ASSIGN_OR_RETURN(const std::optional<int> eos, ReadTokenId("eos_token_id", config));
+  const auto* const ends = config.Find("eos_token_id");
+  std::vector<int> eos;
+  if (ends != nullptr && ends->is_array()) {
+    const char* expected = "a token id or a list of some";
+    NIBU_ASSIGN_OR_RETURN(eos, config.IntList("eos_token_id", 0, INT32_MAX, expected));
+    if (eos.empty()) return config.Wrong("eos_token_id", expected);
+  } else {
+    NIBU_ASSIGN_OR_RETURN(const int id, config.Int("eos_token_id", 0));
+    eos = {id};
+  }
   NIBU_ASSIGN_OR_RETURN(const std::optional<int> pad, ReadTokenId("pad_token_id", config));
   NIBU_ASSIGN_OR_RETURN(const std::optional<int> start,
                         ReadTokenId("decoder_start_token_id", config));
   constexpr int kDefaultPad = 58100;
-  model->eos = eos.value_or(0);
+  model->eos = eos[0];
   model->decoder_start = start.value_or(kDefaultPad);
   model->suppressed = {pad.value_or(kDefaultPad)};
-  return AddBadWords(config, &model->suppressed);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const ConfigFile& config) {
@@ -271,17 +263,12 @@ NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& 
 absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
                                                   const ConfigFile& config) {
   NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig marian, ReadHuggingFaceConfig(config));
-  NIBU_ASSIGN_OR_RETURN(const std::optional<int> forced,
-                        ReadTokenId("forced_bos_token_id", config));
-  if (forced.has_value()) {
-    return NotSupported(config.file(),
-                        ": \"forced_bos_token_id\" is not supported for Marian models");
-  }
   OpenedModel opened;
   opened.format = "Hugging Face MarianMT";
-  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config, "num_beams"));
   opened.config_file = config.file();
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(directory, &marian.model));
+  NIBU_ASSIGN_OR_RETURN(
+      opened.defaults, ReadHuggingFaceDefaults(config, opened.vocabulary.languages, &marian.model));
 
   NIBU_ASSIGN_OR_RETURN(*opened.source, OpenWeights(directory));
   ForbidByBias(&opened);

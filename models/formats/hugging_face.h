@@ -73,7 +73,7 @@ inline constexpr std::pair<absl::string_view, Activation> kHuggingFaceActivation
     {"gelu_pytorch_tanh", Activation::kGeluTanh},
     {"quick_gelu", Activation::kGeluSigmoid}};
 
-// Sets eos, decoder_start and suppressed (padding, bad_words_ids).
+// Sets eos (the first one of a list), decoder_start and suppressed (padding).
 absl::Status ReadTokenIds(const ConfigFile& config, ModelConfig* model);
 
 // Returns the id in a field, if it is there. A list of one id counts as that id.

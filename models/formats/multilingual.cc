@@ -10,10 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
-#include "models/assembly/model_defaults.h"
 #include "models/containers/weights_file.h"
 #include "models/files/file_bytes.h"
 #include "models/formats/hugging_face.h"
+#include "models/formats/hugging_face_defaults.h"
 #include "models/vocabulary/added_tokens.h"
 #include "models/vocabulary/vocabulary_file.h"
 
@@ -264,7 +264,8 @@ absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
       language.code == opened.vocabulary.source_tokens[static_cast<size_t>(language.token)];
   opened.format = absl::StrCat("Hugging Face ", is_mbart ? "mBART" : is_nllb ? "NLLB" : "M2M-100");
   opened.config_file = config.file();
-  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config, "num_beams"));
+  NIBU_ASSIGN_OR_RETURN(opened.defaults,
+                        ReadHuggingFaceDefaults(config, opened.vocabulary.languages, &read.model));
   NIBU_ASSIGN_OR_RETURN(*opened.source, OpenWeights(directory));
   opened.names = HuggingFaceNames(read, *opened.source);
   // Files of old versions have the computed positions and a version number as tensors.

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "engine/core/status_macros.h"
-#include "models/assembly/model_defaults.h"
 #include "models/containers/weights_file.h"
+#include "models/formats/hugging_face_defaults.h"
 #include "models/vocabulary/vocabulary_file.h"
 
 namespace nibu::internal {
@@ -159,8 +159,9 @@ absl::StatusOr<OpenedModel> OpenT5(const std::string& directory, const ConfigFil
   OpenedModel opened;
   opened.format = "Hugging Face T5";
   opened.config_file = config.file();
-  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config, "num_beams"));
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadT5Vocabulary(directory, &t5.model));
+  NIBU_ASSIGN_OR_RETURN(opened.defaults,
+                        ReadHuggingFaceDefaults(config, opened.vocabulary.languages, &t5.model));
   NIBU_ASSIGN_OR_RETURN(*opened.source, OpenWeights(directory));
   opened.names = Names(t5, *opened.source);
   opened.config = std::move(t5.model);

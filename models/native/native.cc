@@ -309,6 +309,7 @@ absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const FileBytes> file) {
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary.languages, ReadLanguages(layout, opened.config));
   NIBU_ASSIGN_OR_RETURN(const ConfigFile defaults, Object(layout, "defaults"));
   NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(defaults, "beam_size"));
+  NIBU_RETURN_IF_ERROR(ReadTokenDefaults(defaults, opened.config.vocab_target, &opened.defaults));
   if (layout.header.contains("facts")) {
     NIBU_ASSIGN_OR_RETURN(const ConfigFile facts, Object(layout, "facts"));
     for (const auto& [key, value] : facts.object().items()) {

@@ -17,11 +17,11 @@
 #include "engine/core/status_macros.h"
 #include "engine/ops/embedding.h"
 #include "models/assembly/mixer_text.h"
-#include "models/assembly/model_defaults.h"
 #include "models/containers/safetensors.h"
 #include "models/files/float_json.h"
 #include "models/files/new_file.h"
 #include "models/formats/hugging_face.h"
+#include "models/formats/hugging_face_defaults.h"
 #include "models/load_model.h"
 #include "models/vocabulary/added_tokens.h"
 #include "nlohmann/json.hpp"
@@ -216,9 +216,10 @@ class Writer {
   absl::Status WriteConfigs() const {
     const int added = added_pad_ ? 1 : 0;
     const int start = config_.decoder_start < 0 ? pad_ : config_.decoder_start;
-    OrderedJson bad_words = OrderedJson::array();
-    for (const int id : config_.suppressed) bad_words.push_back({id});
-    if (added_pad_) bad_words.push_back({pad_});
+    OrderedJson generation = WriteHuggingFaceDefaults(model_.defaults, config_);
+    generation["decoder_start_token_id"] = start;
+    generation["pad_token_id"] = pad_;
+    if (added_pad_) generation["bad_words_ids"].push_back({pad_});
     OrderedJson config = {
         {"architectures", {"MarianMTModel"}},
         {"model_type", "marian"},
@@ -244,7 +245,7 @@ class Writer {
         {"eos_token_id", config_.eos},
         {"pad_token_id", pad_},
         {"decoder_start_token_id", start},
-        {"bad_words_ids", bad_words}};
+        {"bad_words_ids", generation["bad_words_ids"]}};
     if (!config_.encoder_attention.empty()) {
       config["encoder_attention"] = MixersToText(config_.encoder_attention);
     }
@@ -253,11 +254,6 @@ class Writer {
     }
     if (config_.norm_epsilon != 1e-5f) config["layer_norm_eps"] = config_.norm_epsilon;
     NIBU_RETURN_IF_ERROR(WriteJson("config.json", config));
-    OrderedJson generation = {{"bad_words_ids", bad_words},
-                              {"decoder_start_token_id", start},
-                              {"eos_token_id", config_.eos},
-                              {"pad_token_id", pad_}};
-    generation.update(OrderedJson::parse(WriteModelDefaults(model_.defaults, "num_beams").dump()));
     return WriteJson("generation_config.json", generation);
   }
 

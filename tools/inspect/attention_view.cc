@@ -69,6 +69,7 @@ absl::StatusOr<AttentionView> ViewAttention(const std::string& model, const Mode
   NIBU_RETURN_IF_ERROR(UsageOfFlag(languages.status()));
   decoding.shortlist = loaded->loaded.shortlist;
   decoding.frame = std::move(languages->frame);
+  AddForcedToken(loaded->loaded.defaults, config, &decoding.frame);
   const TextCoder coder = (asked.tokenized ? loaded->coder.Tokenized() : loaded->coder)
                               .WithTarget(languages->target_token);
   const Frame frame = FrameFor(decoding, config);

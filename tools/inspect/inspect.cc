@@ -15,6 +15,7 @@
 #include "engine/ops/convert.h"
 #include "models/assembly/mixer_text.h"
 #include "models/assembly/model_defaults.h"
+#include "models/files/json.h"
 #include "models/load_model.h"
 #include "models/native/model_config_json.h"
 #include "models/native/native.h"
@@ -171,7 +172,9 @@ Fact DefaultsFact(const ModelDefaults& defaults) {
   const Json json = WriteModelDefaults(defaults, "beam_size");
   std::vector<std::string> words;
   for (const auto& [name, value] : json.items()) {
-    words.push_back(absl::StrFormat("%s %g", name, value.get<double>()));
+    if (name == "ignored") continue;  // the note about the model names them
+    words.push_back(value.is_number() ? absl::StrFormat("%s %g", name, value.get<double>())
+                                      : absl::StrCat(name, " ", QuotedJson(value)));
   }
   return {json, words.empty() ? "none" : absl::StrJoin(words, ", ")};
 }
@@ -200,7 +203,7 @@ absl::StatusOr<Fact> LoadFact(const std::string& path, ComputeType compute_type)
                {"seconds", seconds},
                {"peak_rss_bytes", peak},
                {"weight_bytes", weights}};
-  if (!loaded.note.empty()) json["note"] = loaded.note;
+  if (!loaded.notes.empty()) json["note"] = absl::StrJoin(loaded.notes, "; ");
   return Fact{std::move(json),
               absl::StrFormat("%.3f s as %s on %s; weights %s, peak memory %s", seconds,
                               ComputeTypeName(compute_type), InstructionSet(), MegaBytes(weights),
@@ -301,6 +304,8 @@ absl::StatusOr<Inspection> Inspect(const std::string& path, ComputeType compute_
   facts["stored_bytes"] = stored_bytes;
   add("vocabulary", VocabularyFact(model));
   add("defaults", DefaultsFact(model.defaults));
+  facts["default_sources"] = model.defaults.sources;
+  for (const std::string& source : model.defaults.sources) add_line("", source);
   add("shortlist", {model.shortlist != nullptr, model.shortlist != nullptr ? "yes" : "none"});
   const PackedLinears& packed = model.source->packed();
   if (!packed.linears.empty()) add("packed", PackedFact(packed));

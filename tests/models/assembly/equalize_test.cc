@@ -222,7 +222,7 @@ TEST(Equalize, WarnsWhereItWouldNotBeExact) {
     ASSERT_TRUE(WriteNative(model, options, folder / "m.nibu", &written).ok());
     EXPECT_EQ(written, note);
   }
-  EXPECT_EQ(LoadModel(std::move(model), ComputeType::kInt8)->note, note);
+  EXPECT_EQ(LoadModel(std::move(model), ComputeType::kInt8)->notes, std::vector<std::string>{note});
 }
 
 // A post-norm's channels are those of the residual sum, too.

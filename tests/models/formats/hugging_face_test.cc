@@ -343,10 +343,10 @@ TEST(HuggingFaceDamage, ConfigurationThatMakesNoSense) {
               HasSubstr("d_model is 8, not a multiple of heads_decoder, 3"));
   EXPECT_THAT(with("max_position_embeddings", 2000000000), HasSubstr("max_positions"));
   EXPECT_THAT(with("eos_token_id", 7), HasSubstr("eos is 7"));
-  EXPECT_THAT(with("eos_token_id", {0, 1}), HasSubstr("\"eos_token_id\" must be one token id"));
+  EXPECT_THAT(with("eos_token_id", nlohmann::json::array()),
+              HasSubstr("\"eos_token_id\" must be a token id or a list of some"));
   EXPECT_THAT(with("decoder_start_token_id", 99), HasSubstr("decoder_start is 99"));
-  EXPECT_THAT(with("forced_bos_token_id", 2),
-              HasSubstr("\"forced_bos_token_id\" is not supported"));
+  EXPECT_THAT(with("forced_bos_token_id", 7), HasSubstr("\"forced_bos_token_id\" must be 0 to 6"));
   EXPECT_THAT(with("scale_embedding", 1), HasSubstr("\"scale_embedding\" must be true or false"));
   EXPECT_THAT(with("decoder_vocab_size", 5),
               HasSubstr("\"decoder_vocab_size\" must be vocab_size"));
@@ -354,9 +354,9 @@ TEST(HuggingFaceDamage, ConfigurationThatMakesNoSense) {
   EXPECT_THAT(with("vocab_size", -7), HasSubstr("7 tokens, expected -7"));
   EXPECT_THAT(
       Error([](TinyMarian* t) {
-        t->generation["bad_words_ids"] = {{1, 2}};
+        t->generation["bad_words_ids"] = {{1, 7}};
       }),
-      HasSubstr("generation_config.json: \"bad_words_ids\" must be a list of lists of one"));
+      HasSubstr("generation_config.json: \"bad_words_ids\" must be a list of lists of token ids"));
 }
 
 // Rows behind the last token are never generated, as if the model were without them.

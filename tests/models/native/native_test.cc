@@ -70,7 +70,7 @@ void ExpectSameModel(const std::string& a, const std::string& b) {
     const absl::StatusOr<LoadedModel> second = LoadModel(b, type);
     ASSERT_TRUE(first.ok()) << first.status();
     ASSERT_TRUE(second.ok()) << second.status();
-    EXPECT_EQ(second->note, "");
+    EXPECT_TRUE(second->notes.empty());
     EXPECT_EQ(Translations(*first), Translations(*second)) << ComputeTypeName(type);
     EXPECT_EQ(first->vocabulary.source_tokens, second->vocabulary.source_tokens);
     EXPECT_EQ(first->vocabulary.target_tokens, second->vocabulary.target_tokens);
@@ -179,10 +179,11 @@ TEST(Native, PackedForAnotherCpu) {
   const absl::StatusOr<LoadedModel> loaded =
       LoadModel(folder / "other.nibu", ComputeType::kFloat32);
   ASSERT_TRUE(loaded.ok()) << loaded.status();
-  EXPECT_THAT(loaded->note, HasSubstr("other.nibu: its packed weights are for z80, oneDNN 1.0"));
-  EXPECT_EQ(loaded->note.find('\n'), std::string::npos);
+  EXPECT_THAT(loaded->notes,
+              ElementsAre(HasSubstr("other.nibu: its packed weights are for z80, oneDNN 1.0")));
+  EXPECT_EQ(loaded->notes[0].find('\n'), std::string::npos);
   EXPECT_EQ(Translations(*loaded), Translations(*LoadModel(folder.path(), ComputeType::kFloat32)));
-  EXPECT_EQ(LoadModel(folder / "other.nibu", ComputeType::kInt8)->note, "");
+  EXPECT_TRUE(LoadModel(folder / "other.nibu", ComputeType::kInt8)->notes.empty());
 }
 
 TEST(Native, TiedLayersAreOne) {

@@ -110,4 +110,10 @@ absl::StatusOr<ChosenLanguages> ChooseLanguages(const ModelVocabulary& vocabular
   return chosen;
 }
 
+void AddForcedToken(const ModelDefaults& defaults, const ModelConfig& config,
+                    std::optional<Frame>* frame) {
+  if (frame->has_value() || !defaults.forced_bos.has_value()) return;
+  *frame = Frame{{}, config.source_suffix, {config.decoder_start, *defaults.forced_bos}};
+}
+
 }  // namespace nibu::internal

@@ -29,6 +29,10 @@ absl::StatusOr<ChosenLanguages> ChooseLanguages(const ModelVocabulary& vocabular
                                                 const std::string& src_lang,
                                                 const std::string& tgt_lang);
 
+// Makes a frame with ModelDefaults::forced_bos, if the model has one and no frame of languages.
+void AddForcedToken(const ModelDefaults& defaults, const ModelConfig& config,
+                    std::optional<Frame>* frame);
+
 }  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_TEXT_LINES_CHOOSE_LANGUAGES_H_

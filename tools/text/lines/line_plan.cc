@@ -135,6 +135,7 @@ absl::StatusOr<LinePlan> MakeLinePlan(const Options& options, const ModelParts& 
   NIBU_ASSIGN_OR_RETURN(ChosenLanguages chosen,
                         ChooseLanguages(vocabulary, config, options.src_lang, options.tgt_lang));
   plan.decoding.frame = std::move(chosen.frame);
+  AddForcedToken(model.loaded.defaults, config, &plan.decoding.frame);
   plan.coder = plan.coder.WithTarget(chosen.target_token);
   plan.frame = FrameFor(plan.decoding, config);
   NIBU_RETURN_IF_ERROR(PrepareTokens(&plan));

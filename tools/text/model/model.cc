@@ -37,7 +37,9 @@ ComputeType Public(internal::ComputeType type) {
 Options DefaultsOf(const internal::ModelDefaults& model) {
   Options defaults;
   defaults.beam_size = model.beam_size;
+  defaults.min_decoding_length = model.min_decoding_length;
   defaults.max_decoding_length = model.max_decoding_length;
+  defaults.repetition_penalty = model.repetition_penalty;
   defaults.no_repeat_ngram_size = model.no_repeat_ngram_size;
   defaults.length_penalty = model.length_penalty;
   defaults.word_penalty = model.word_penalty;

@@ -2,9 +2,11 @@
 #include "tools/text/model/model_parts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/errors.h"
@@ -137,7 +139,7 @@ absl::StatusOr<ModelParts> LoadParts(OpenedModel opened, const std::vector<std::
   NIBU_ASSIGN_OR_RETURN(const ComputeType compute_type, ChooseComputeType(options.compute_type));
   ModelParts parts;
   NIBU_ASSIGN_OR_RETURN(parts.loaded, LoadModel(std::move(opened), compute_type));
-  if (!parts.loaded.note.empty()) parts.notes.push_back(parts.loaded.note);
+  parts.notes = parts.loaded.notes;
   ModelVocabulary& vocabulary = parts.loaded.vocabulary;
   std::vector<std::string> others(paths.begin() + 1, paths.end());
   if (!options.draft_model.empty()) others.push_back(FindModel(options.draft_model));
@@ -158,7 +160,7 @@ absl::StatusOr<ModelParts> LoadParts(OpenedModel opened, const std::vector<std::
                   is_draft ? "draft " : "", "model that was trained with the same");
       return is_draft ? WithOption("draft_model", std::move(status)) : status;
     }
-    if (!loaded.note.empty()) parts.notes.push_back(loaded.note);
+    absl::c_copy(loaded.notes, std::back_inserter(parts.notes));
     if (!is_draft && loaded.shortlist != nullptr && options.shortlist.empty()) {
       parts.notes.push_back(
           absl::StrCat(other, ": its shortlist is not used, but that of the first model, ", path,

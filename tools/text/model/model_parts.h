@@ -23,7 +23,7 @@ struct ModelParts {
   std::shared_ptr<const Model> draft = nullptr;             // null: no draft model
   std::vector<std::shared_ptr<const Model>> ensemble = {};  // all but the first one
   std::vector<float> ensemble_weights = {};                 // see TranslatorOptions
-  std::vector<std::string> notes = {};  // LoadedModel::note of each model that has one, and others
+  std::vector<std::string> notes = {};                      // those of the models, and others
 
   // Returns the memory of all weights.
   size_t weight_bytes() const;

@@ -127,7 +127,7 @@ struct Options {
   std::optional<float> length_penalty = {};  // 1
   std::optional<float> word_penalty = {};    // 0
   float coverage_penalty = 0;
-  float repetition_penalty = 1;
+  std::optional<float> repetition_penalty = {};  // 1
   std::optional<int> no_repeat_ngram_size = {};  // 0
   bool disable_unk = false;
   OnRepetition on_repetition = OnRepetition::kKeep;

@@ -60,11 +60,23 @@ DecodingOptions MakeDecodingOptions(const Options& options, const ModelDefaults&
   choose(options.length_penalty, defaults.length_penalty, &decoding.length_penalty);
   choose(options.word_penalty, defaults.word_penalty, &decoding.word_penalty);
   decoding.coverage_penalty = options.coverage_penalty;
-  decoding.min_decoding_length = options.min_decoding_length.value_or(decoding.min_decoding_length);
-  decoding.score_as_search = options.min_decoding_length.has_value();
   choose(options.max_decoding_length, defaults.max_decoding_length, &decoding.max_decoding_length);
+  // A shorter longest length that the user asks for limits the model's shortest length.
+  choose(options.min_decoding_length, defaults.min_decoding_length, &decoding.min_decoding_length);
+  if (!options.min_decoding_length.has_value()) {
+    decoding.min_decoding_length =
+        std::min(decoding.min_decoding_length, decoding.max_decoding_length);
+  }
+  decoding.score_as_search = options.min_decoding_length.has_value();
   decoding.max_length_factor = defaults.max_length_factor.value_or(0);
-  decoding.repetition_penalty = options.repetition_penalty;
+  choose(options.repetition_penalty, defaults.repetition_penalty, &decoding.repetition_penalty);
+  // A model's penalty was chosen for transformers, the user's is meant for logits.
+  decoding.hugging_face_rules =
+      options.search_compat == SearchCompat::kHuggingFace ||
+      (!options.repetition_penalty.has_value() && decoding.repetition_penalty != 1);
+  if (options.end_token.empty()) decoding.end_tokens = defaults.end_tokens;
+  decoding.begin_suppress_tokens = defaults.begin_suppress_tokens;
+  decoding.suppress_sequences = defaults.suppress_sequences;
   choose(options.no_repeat_ngram_size, defaults.no_repeat_ngram_size,
          &decoding.no_repeat_ngram_size);
   decoding.disable_unk = options.disable_unk;

@@ -227,8 +227,9 @@ absl::Span<const OptionRow> TextOptionRows() {
       Row<&Options::repetition_penalty>(
           {.name = "repetition_penalty",
            .help = "Penalty for tokens that a hypothesis already has; 1 means none. Above 1, they "
-                   "become less probable.",
+                   "become less probable. A model's own default is used unless this is given.",
            .group = kSearchGroup,
+           .default_value = "1",
            .least = DecodingOptions::kRepetitionPenalties.least,
            .most = DecodingOptions::kRepetitionPenalties.most,
            .programs = kSearches}),
@@ -303,10 +304,10 @@ absl::Span<const OptionRow> TextOptionRows() {
            .programs = kSearches}),
       Row<&Options::min_decoding_length>(
           {.name = "min_decoding_length",
-           .help =
-               "Fewest tokens generated for a sentence. Without it, nibu-score gives the model's "
-               "own probabilities, of the end token and of padding, too; with it, those that a "
-               "search sees, and with 1 the scores that nibu-translate prints.",
+           .help = "Fewest tokens generated for a sentence. A model's own default takes the "
+                   "place of 1. Without it, nibu-score gives the model's "
+                   "own probabilities, of the end token and of padding, too; with it, those that a "
+                   "search sees, and with 1 the scores that nibu-translate prints.",
            .group = kLengthsGroup,
            .default_value = "1",
            .least = 0,
