@@ -18,11 +18,14 @@ class JointList {
   }
 
   std::vector<Joint> Take() {
+    // Relative position vectors are added to keys and values, and would have to be scaled, too.
+    const bool is_alone = config_.position_kind != PositionKind::kRelativeVectors;
     std::vector<std::string> encoder_readers;
     bool is_plain = true;  // all cross-attention
     for (int i = 0; i < config_.layers_encoder; ++i) {
       const std::string layer = absl::StrCat("encoder.", i, ".");
-      AddAttention(layer + "self", {layer + "self.q+k+v"}, IsPlain(config_.encoder_mixer(i)));
+      AddAttention(layer + "self", {layer + "self.q+k+v"},
+                   is_alone && IsPlain(config_.encoder_mixer(i)));
       AddFeedForward(layer + "ffn");
       if (config_.encoder_mixer(i).has_two_parts()) {
         AddAttention(layer + "grid.self", {}, /*is_plain=*/false);
@@ -36,7 +39,7 @@ class JointList {
       if (config_.decoder_memory == DecoderMemory::kSsru) {
         AddNorm(layer + "ssru", {layer + "ssru.gate+value"});
       } else {
-        AddAttention(layer + "self", {layer + "self.q+k+v"}, true);
+        AddAttention(layer + "self", {layer + "self.q+k+v"}, is_alone);
       }
       const bool plain = IsPlain(config_.cross_mixer(i));
       AddAttention(layer + "cross", {layer + "cross.q", layer + "cross.k+v"}, plain);

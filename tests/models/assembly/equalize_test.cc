@@ -235,6 +235,22 @@ TEST(Equalize, LeavesPostNormsAlone) {
   EXPECT_EQ(Places(model), places);
 }
 
+// Relative position vectors are added to keys and values: to scale these alone would not be exact.
+TEST(Equalize, LeavesKeysAndValuesBesideRelativeVectorsAlone) {
+  for (const Case& each : ExactCases()) {
+    if (each.name != "values" && each.name != "keys") continue;
+    Case relative = each;
+    relative.configure = [](ModelConfig* config) {
+      config->position_kind = PositionKind::kRelativeVectors;
+      config->position_max_distance = 3;
+    };
+    OpenedModel model = Scaled(relative, 1.0f / 512);
+    const auto places = Places(model);
+    (void)Equalize(&model);
+    EXPECT_EQ(Places(model), places) << each.name;
+  }
+}
+
 TEST(Equalize, ScalesTiedLayersOnceAndHalfTiedOnesNever) {
   for (const bool all : {true, false}) {
     OpenedModel model = Scaled(ExactCases()[0], 1.0f / 512);
