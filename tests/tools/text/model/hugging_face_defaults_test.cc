@@ -125,7 +125,7 @@ DecodingOptions Decoding(const LoadedModel& loaded, const Options& options) {
   DecodingOptions decoding = MakeDecodingOptions(options, loaded.defaults);
   const auto& languages = loaded.vocabulary.languages.languages;
   const std::string code = languages.empty() ? "" : languages.back().code;
-  decoding.frame = *ChooseLanguages(loaded.vocabulary, loaded.model->config, code, code);
+  decoding.frame = ChooseLanguages(loaded.vocabulary, loaded.model->config, code, code)->frame;
   AddForcedToken(loaded.defaults, loaded.model->config, &decoding.frame);
   return decoding;
 }
