@@ -67,9 +67,6 @@ struct ModelVocabulary {
   // True if text behind an added token begins a word, with or without a blank in between. Nearly
   // all tokenizers do so; that of a T5 with "legacy": false does not.
   bool words_follow_added = true;
-  // The target token that follows decoder_start in every translation and is no part of it; -1:
-  // none. A model with languages has none.
-  int target_prefix = -1;
   // The codes in the model's files, such as "en" and "eng_Latn"; empty: they name none.
   std::string source_language;
   std::string target_language;

@@ -8,6 +8,7 @@
 #include "absl/strings/strip.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
+#include "models/assembly/model_defaults.h"
 #include "models/files/directory.h"
 #include "models/files/json.h"
 #include "models/files/zip.h"
@@ -61,9 +62,9 @@ absl::StatusOr<OpenedModel> OpenArgos(const Folder& folder) {
   }
   NIBU_ASSIGN_OR_RETURN(const std::string prefix, metadata.String("target_prefix", ""));
   if (!prefix.empty()) {
-    NIBU_ASSIGN_OR_RETURN(
-        opened.vocabulary.target_prefix,
-        FindToken(opened.vocabulary.target_tokens, prefix, folder.PathOf("metadata.json")));
+    NIBU_ASSIGN_OR_RETURN(opened.defaults.forced_bos,
+                          FindToken(opened.vocabulary.target_tokens, prefix, metadata.file()));
+    AddSource(metadata, "target_prefix", &opened.defaults);
   }
   opened.format = "Argos Translate";
   opened.defaults.beam_size = 4;

@@ -138,10 +138,6 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const Layout& layout, const Model
   NIBU_ASSIGN_OR_RETURN(const auto target, Part(layout, object, "target_sentencepiece"));
   vocabulary.source_sentencepiece = std::string(source);
   vocabulary.target_sentencepiece = std::string(target);
-  NIBU_ASSIGN_OR_RETURN(vocabulary.target_prefix, object.Int("target_prefix", -1));
-  if (vocabulary.target_prefix < -1 || vocabulary.target_prefix >= config.vocab_target) {
-    return object.Wrong("target_prefix", "a token id");
-  }
   NIBU_ASSIGN_OR_RETURN(vocabulary.source_language, object.String("source_language", ""));
   NIBU_ASSIGN_OR_RETURN(vocabulary.words_follow_added, object.Bool("words_follow_added", true));
   NIBU_ASSIGN_OR_RETURN(const auto added, ReadAddedTokensDecoder(object));

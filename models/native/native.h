@@ -19,7 +19,6 @@
 //     "source_sentencepiece": BLOCK, "target_sentencepiece": BLOCK,      absent: the model has none
 //     "source_language": "en",
 //     "words_follow_added": true,
-//     "target_prefix": 5,            optional: ModelVocabulary::target_prefix
 //     "added_tokens_decoder": {"32100": {"content": "{", "special": false, ...}, ...}}
 //                                    optional: added tokens, as in tokenizer_config.json
 //                                    (models/vocabulary/added_tokens.h)

@@ -45,7 +45,6 @@ absl::Status CheckVocabulary(const OpenedModel& model) {
   if (vocabulary.source_sentencepiece[0] != '\n' || vocabulary.target_sentencepiece[0] != '\n') {
     return Cannot("merges of subword-nmt");
   }
-  if (vocabulary.target_prefix >= 0) return Cannot("a token that each translation begins with");
   for (const auto* tokens : {&vocabulary.source_tokens, &vocabulary.target_tokens}) {
     std::set<absl::string_view> seen;
     for (const std::string& token : *tokens) {

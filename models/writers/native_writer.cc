@@ -122,7 +122,6 @@ absl::Status WriteVocabulary(const ModelVocabulary& vocabulary, NativeFile* file
   json["source_language"] = vocabulary.source_language;
   json["words_follow_added"] = vocabulary.words_follow_added;
   json["added_tokens_decoder"] = AddedTokensDecoder(vocabulary);
-  if (vocabulary.target_prefix >= 0) json["target_prefix"] = vocabulary.target_prefix;
   const ModelLanguages& languages = vocabulary.languages;
   if (languages.languages.empty()) return absl::OkStatus();
   Json& header = file->header()["languages"];

@@ -156,9 +156,6 @@ Fact VocabularyFact(const OpenedModel& model) {
   add_token("end", target, model.config.eos);
   add_token("unknown", source, model.config.unk);
   add_token("start", target, model.config.decoder_start);
-  if (vocabulary.target_prefix >= 0) {
-    add_token("target_prefix", target, vocabulary.target_prefix);
-  }
   const auto& languages = vocabulary.languages.languages;
   for (const auto& language : languages) json["languages"].push_back(language.code);
   if (!languages.empty()) {

@@ -12,7 +12,6 @@
 #include "models/load_model.h"
 #include "models/writers/native_writer.h"
 #include "tests/models/greedy.h"
-#include "tests/models/native_file.h"
 #include "tests/models/tiny_ctranslate2.h"
 
 namespace nibu::internal {
@@ -85,17 +84,10 @@ TEST(Argos, TargetPrefix) {
   const std::string path = Package(folder, "a", R"({"to_code": "de", "target_prefix": "x"})");
   const auto opened = OpenModel(path);
   ASSERT_TRUE(opened.ok()) << opened.status();
-  EXPECT_EQ(opened->vocabulary.target_prefix, 3);
+  EXPECT_EQ(opened->defaults.forced_bos, 3);
   // It stays with the model.
   ASSERT_TRUE(WriteNative(*opened, {}, folder / "m.nibu").ok());
-  EXPECT_EQ(OpenModel(folder / "m.nibu")->vocabulary.target_prefix, 3);
-  const std::string whole = testing::ReadFile(folder / "m.nibu");
-  for (const int id : {-2, 4}) {
-    WriteFile(folder / "m.nibu", testing::WithHeader(whole, [&](nlohmann::json* header) {
-                (*header)["vocabulary"]["target_prefix"] = id;
-              }));
-    EXPECT_THAT(Error(folder / "m.nibu"), HasSubstr("\"target_prefix\" must be a token id"));
-  }
+  EXPECT_EQ(OpenModel(folder / "m.nibu")->defaults.forced_bos, 3);
 }
 
 TEST(Argos, RefusesWhatItCannotTranslate) {
@@ -120,7 +112,7 @@ TEST(Argos, RefusesWhatItCannotTranslate) {
   }
   WriteFile(path + "/metadata.json", R"({"target_prefix": ""})");
   ASSERT_TRUE(OpenModel(path).ok());
-  EXPECT_EQ(OpenModel(path)->vocabulary.target_prefix, -1);
+  EXPECT_FALSE(OpenModel(path)->defaults.forced_bos.has_value());
   Package(folder, "b");
   EXPECT_THAT(Error(folder.path()), HasSubstr("2 models in it, give one of them as the model: "));
   fs::remove(path + "/model/model.bin");

@@ -92,10 +92,6 @@ absl::StatusOr<ChosenLanguages> ChooseLanguages(const ModelVocabulary& vocabular
   if (model.languages.empty()) {
     NIBU_RETURN_IF_ERROR(CheckSource(vocabulary, src_lang));
     NIBU_ASSIGN_OR_RETURN(chosen.target_token, ChooseToken(vocabulary, tgt_lang));
-    if (vocabulary.target_prefix >= 0) {
-      chosen.frame =
-          Frame{{}, config.source_suffix, {config.decoder_start, vocabulary.target_prefix}};
-    }
     return chosen;
   }
   NIBU_ASSIGN_OR_RETURN(const int source,

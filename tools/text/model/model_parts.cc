@@ -112,7 +112,7 @@ absl::Status ApplyOverrides(const ModelOptions& options, OpenedModel* model) {
   } else if (!options.shortlist.empty()) {
     NIBU_RETURN_IF_ERROR(WithOption("shortlist", ReadGivenShortlist(options.shortlist, model)));
   }
-  if (options.languages_as_tokens) model->vocabulary.target_prefix = -1;
+  if (options.languages_as_tokens) model->defaults.forced_bos.reset();
   if (options.languages_as_tokens && !model->vocabulary.languages.languages.empty()) {
     if (!model->vocabulary.languages.target_follows_start) {
       return absl::UnimplementedError(absl::StrCat(
