@@ -104,18 +104,20 @@ std::vector<JsonMember> MembersOf(absl::string_view text) {
 }
 
 // Returns the "id" of an object that is refused, for example because it has another name twice.
-// Returns an empty string if the text is not JSON, or has no or several ids.
+// Returns null if the text is not JSON, or has no or several ids: a number might be the id of
+// another line.
 absl::string_view IdOfRefused(absl::string_view text) {
   const std::string known = WithoutHugeNumbers(text);
   const size_t begin = known.find_first_not_of("\xef\xbb\xbf \t\r\n");
-  if (begin == std::string::npos || known[begin] != '{' || !Json::accept(known)) return "";
-  absl::string_view id;
+  if (begin == std::string::npos || known[begin] != '{' || !Json::accept(known)) return "null";
+  absl::string_view id = "null";
+  int ids = 0;
   for (const JsonMember& member : MembersOf(text)) {
     if (member.name != "id") continue;
-    if (!id.empty()) return "";
     id = member.value;
+    ++ids;
   }
-  return id;
+  return ids == 1 ? id : "null";
 }
 
 absl::StatusOr<std::string> StringOf(const JsonMember& member, const Json& value) {
@@ -262,8 +264,8 @@ JsonRequest ReadJsonRequest(absl::string_view line, uint64_t id, const Options& 
     if (!request.prefix.empty() && request.options.text != TextKind::kLines) {
       request.status.Update(Invalid("a prefix needs --text=lines, not documents or paragraphs"));
     }
-  } else if (const absl::string_view given_id = IdOfRefused(line); !given_id.empty()) {
-    id_text = std::string(given_id);
+  } else {
+    id_text = std::string(IdOfRefused(line));
   }
   request.members = absl::StrCat("\"id\":", id_text, copied);
   for (const auto& [name, value] : given) absl::StrAppend(&request.key, name, "=", value, "\n");

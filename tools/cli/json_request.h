@@ -45,7 +45,7 @@ struct JsonRequest {
 };
 
 // Reads a line. `options` holds for all lines; options that the line gives replace them. `id` is
-// the id if the line has none. Whatever the line is, `members` of the result can be printed.
+// the id if the object has none. Whatever the line is, `members` of the result can be printed.
 JsonRequest ReadJsonRequest(absl::string_view line, uint64_t id, const Options& options);
 
 // Returns true if an option of this name holds for all lines. A member of the name is copied.

@@ -129,7 +129,7 @@ TEST(InteractiveTest, AnObjectOrRowComesOutWithoutWaitingForMoreInput) {
   Interactive objects({"--compute_type=float32", "--input_format=jsonl"});
   objects.Write("{\"text\":\"A dog runs.\",\"id\":\"a\"}\nno JSON\n");
   EXPECT_EQ(objects.ReadLine().substr(0, 35), "{\"id\":\"a\",\"source\":\"A dog runs.\",\"h");
-  EXPECT_EQ(objects.ReadLine().substr(0, 19), "{\"id\":1,\"source\":\"\"");
+  EXPECT_EQ(objects.ReadLine().substr(0, 19), "{\"id\":null,\"source\"");
   objects.Write("\n{\"text\":\"A dog runs.\"}\n");
   EXPECT_EQ(objects.ReadLine().substr(0, 7), "{\"id\":3");
   objects.Close();

@@ -119,7 +119,7 @@ TEST(JsonlTest, BadLinesKeepTheirPlaces) {
   ASSERT_EQ(lines.size(), 6u);  // The blank line stands between objects.
   EXPECT_EQ(TextOf(json::parse(lines[0])), "Ein Hund rennt.");
   EXPECT_EQ(lines[1],
-            "{\"id\":1,\"source\":\"\",\"hypotheses\":[],\"error\":\"not JSON at byte 2\"}");
+            "{\"id\":null,\"source\":\"\",\"hypotheses\":[],\"error\":\"not JSON at byte 2\"}");
   EXPECT_EQ(lines[2],
             "{\"id\":\"c\",\"domain\":\"news\",\"source\":\"\",\"hypotheses\":[],"
             "\"error\":\"it has no \\\"text\\\"\"}");
