@@ -11,6 +11,19 @@
 namespace nibu::internal {
 namespace {
 
+// Returns where a cell that begins at `begin` ends. In quotes, as Excel writes it where it has
+// quotes or tabs, they go on up to a quote that is not doubled and ends the cell.
+size_t EndOfCell(absl::string_view line, size_t begin) {
+  const size_t end = std::min(line.find('\t', begin), line.size());
+  if (line.substr(begin, 1) != "\"") return end;
+  for (size_t at = begin + 1; (at = line.find('"', at)) != line.npos; at += 2) {
+    const absl::string_view behind = line.substr(at + 1, 1);
+    if (behind.empty() || behind == "\t") return at + 1;
+    if (behind != "\"") return end;
+  }
+  return end;
+}
+
 class TsvTranslator final : public LineTranslator {
  public:
   TsvTranslator(const LineContext* context, int column)
@@ -21,24 +34,30 @@ class TsvTranslator final : public LineTranslator {
     nibu::Request request = {.key = index};
     const absl::Status prefix = NextPrefix(&request.target_prefix);
     size_t begin = 0;
-    for (int i = 1; i < column_ && begin != std::string::npos; ++i) {
-      begin = line.find('\t', begin);
-      if (begin != std::string::npos) ++begin;
-    }
-    if (begin == std::string::npos) {
+    for (int i = 1; i < column_ && begin <= line.size(); ++i) begin = EndOfCell(line, begin) + 1;
+    if (begin > line.size()) {
       if (!line.empty() && short_++ == 0) first_short_ = unit.line() + 1;
       context_.totals->Skip(index);
       return deliver(line + "\n");
     }
-    const size_t end = std::min(line.find('\t', begin), line.size());
-    const std::string cell = line.substr(begin, end - begin);
-    const Repeats::Done done = [this, index, unit, begin, end, deliver = std::move(deliver)](
+    const size_t end = EndOfCell(line, begin);
+    std::string cell = line.substr(begin, end - begin);
+    const bool is_quoted = cell.size() > 1 && cell.starts_with('"') && cell.ends_with('"') &&
+                           EndOfCell(cell, 0) == cell.size();
+    if (is_quoted) {
+      cell = absl::StrReplaceAll(cell.substr(1, cell.size() - 2), {{"\"\"", "\""}});
+    }
+    const Repeats::Done done = [this, index, unit, begin, end, is_quoted,
+                                deliver = std::move(deliver)](
                                    uint64_t, const absl::StatusOr<nibu::Result>& result) noexcept {
       context_.totals->Add(index, unit.line(), result);
       std::string translation;  // stays empty if there is none, as a line does
       if (result.ok() && !result->hypotheses.empty()) {
         translation = absl::StrReplaceAll(result->hypotheses[0].text,
                                           {{"\t", " "}, {"\n", " "}, {"\r", " "}});
+      }
+      if (is_quoted) {
+        translation = absl::StrCat("\"", absl::StrReplaceAll(translation, {{"\"", "\"\""}}), "\"");
       }
       const absl::string_view row = unit.source();
       deliver(absl::StrCat(row.substr(0, begin), translation, row.substr(end), "\n"));

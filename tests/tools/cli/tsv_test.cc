@@ -27,6 +27,15 @@ TEST(TsvTest, OtherColumnsKeepTheirBytes) {
   EXPECT_EQ(Tsv(2, "", "x\tA dog runs.\n").out, "x\tEin Hund rennt.\n");
 }
 
+TEST(TsvTest, CellsInQuotesAreExcels) {
+  EXPECT_EQ(Tsv(2, "", "\"a\tb\"\t\"A dog runs.\"\t\"c\"\n").out,
+            "\"a\tb\"\t\"Ein Hund rennt.\"\t\"c\"\n");
+  EXPECT_EQ(Tsv(1, "", "\"{\"\"a\"\"} A dog runs.\"\tx\n").out,
+            "\"{\"\"a\"\"} Ein Hund rennt.\"\tx\n");
+  // These are no cells of Excel.
+  EXPECT_EQ(Tsv(2, "", "\"\tA dog runs.\t\"a\"b\n").out, "\"\tEin Hund rennt.\t\"a\"b\n");
+}
+
 TEST(TsvTest, ShortLinesComeOutUnchanged) {
   const Outcome outcome =
       Tsv(2, "--warnings", "a\tA dog runs.\nA dog runs.\n\n# x\nb\tA dog runs.\n");
