@@ -38,6 +38,7 @@ TextMeasure Measure(absl::string_view text) {
     }
     const bool wide = IsWide(c);
     measure.characters += !wide ? 1 : u_hasBinaryProperty(c, UCHAR_IDEOGRAPHIC) ? 3 : 2;
+    if (u_charType(c) == U_CURRENCY_SYMBOL) measure.currencies.push_back(c);
     const int digit = u_charDigitValue(c);
     if (digit >= 0) {
       if (last != Last::kDigit) {

@@ -2,6 +2,7 @@
 #ifndef NIBU_TOKENIZER_UNICODE_TEXT_MEASURE_H_
 #define NIBU_TOKENIZER_UNICODE_TEXT_MEASURE_H_
 
+#include <cstdint>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -28,6 +29,7 @@ struct TextMeasure {
   // Quotes and brackets may close between them. A wide mark (。) needs no blank.
   int sentence_ends = 0;
   std::vector<Number> numbers = {};
+  std::vector<int32_t> currencies = {};  // the signs of currencies
 };
 
 // Measures any bytes, in time linear in their number.

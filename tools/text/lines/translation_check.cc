@@ -73,6 +73,14 @@ bool SameNumbers(absl::string_view source, const std::vector<Number>& source_num
   return all == Digits{} || all == said_in_source || all == said_in_target;
 }
 
+// Returns whether the target has only currencies of the source. Either side may write all of them
+// as words.
+bool SameCurrencies(const std::vector<int32_t>& source, const std::vector<int32_t>& target) {
+  return source.empty() || absl::c_all_of(target, [&](int32_t currency) {
+           return absl::c_linear_search(source, currency);
+         });
+}
+
 }  // namespace
 
 Warnings CheckTranslation(absl::string_view source, float expected_tokens, absl::string_view target,
@@ -89,7 +97,8 @@ Warnings CheckTranslation(absl::string_view source, float expected_tokens, absl:
   warnings.set(Warning::kLong, IsGreater(size, of, kLong, with_slack));
   warnings.set(Warning::kRepetition, hypothesis.repetition);
   warnings.set(Warning::kUnfinished, !hypothesis.finished);
-  warnings.set(Warning::kNumbers, !SameNumbers(source, from.numbers, target, to.numbers, said));
+  warnings.set(Warning::kNumbers, !SameNumbers(source, from.numbers, target, to.numbers, said) ||
+                                      !SameCurrencies(from.currencies, to.currencies));
   return warnings;
 }
 

@@ -80,6 +80,8 @@ TEST(TranslationCheckTest, NumbersThatAreTheSame) {
                                                         {"the 1st, in 1984", "der 1. im Jahr 1984"},
                                                         {"\uff11\uff19\uff18\uff14", "1984"},
                                                         {"\u0661\u0669\u0668\u0664", "1984"},
+                                                        {"$5 and 6 €", "5 $ und 6 Euro"},
+                                                        {"5 dollars", "5 $"},
                                                         {"4 of 17", "vier von 17"}}) {
     EXPECT_EQ(Watched(source, target), "") << source;
   }
@@ -93,6 +95,8 @@ TEST(TranslationCheckTest, NumbersThatDiffer) {
                                                         {"3 dogs", "4 Hunde"},
                                                         {"$2.5 more", "2 Dollar mehr"},
                                                         {"5 of 17", "5 von 19"},
+                                                        {"$5", "5 €"},
+                                                        {"¥5 and $6", "5 ¥ und 6 £"},
                                                         {"17 and 17", "17"}}) {
     EXPECT_EQ(Watched(source, target), "numbers") << source;
   }
