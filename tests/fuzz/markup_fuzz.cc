@@ -1,5 +1,5 @@
-// Fuzzes the reader of markup. The input is a page of HTML or XML, read line by line, and nothing
-// may be lost.
+// Fuzzes the reader of markup. The input is a page of HTML, XML or plain text, read line by line,
+// and nothing may be lost.
 #include <cstdint>
 #include <cstdlib>
 
@@ -8,7 +8,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view page(reinterpret_cast<const char*>(data), size);
-  for (nibu::Markup kind : {nibu::Markup::kHtml, nibu::Markup::kXml}) {
+  for (nibu::Markup kind : {nibu::Markup::kHtml, nibu::Markup::kXml, nibu::Markup::kNone}) {
     nibu::internal::MarkupReader reader(kind);
     for (absl::string_view line : absl::StrSplit(page, '\n')) {
       const nibu::internal::MarkedLine marked = reader.Read(line);

@@ -146,12 +146,4 @@ WordShape SentenceRules::ShapeOf(absl::string_view word) const {
   return shape;
 }
 
-std::string ToLower(absl::string_view text) {
-  std::string lower;
-  icu::UnicodeString::fromUTF8({text.data(), static_cast<int32_t>(text.size())})
-      .toLower(icu::Locale::getRoot())
-      .toUTF8String(lower);
-  return lower;
-}
-
 }  // namespace nibu::internal

@@ -70,8 +70,6 @@ struct WordShape {
   }
 };
 
-std::string ToLower(absl::string_view text);
-
 // The rules of one language. Immutable: any number of threads may use one.
 class SentenceRules {
  public:

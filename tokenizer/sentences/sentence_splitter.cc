@@ -59,6 +59,7 @@
 #include "engine/core/exception_status.h"
 #include "tokenizer/sentences/sentence_rules.h"
 #include "tokenizer/sentences/sentence_text.h"
+#include "tokenizer/unicode/capitals.h"
 #include "tokenizer/unicode/characters.h"
 
 namespace nibu::internal {

@@ -49,6 +49,40 @@ std::vector<Example> ExamplesOfTheCard() {
   return examples;
 }
 
+// What a line is translated to, and why its parts stand there.
+TEST(BundledModelTest, PlainTextsComeOutWhole) {
+  const std::vector<Example> examples = {
+      // Parts at the edges are no words of the sentence.
+      {"@anna I am tired.", "@anna Ich bin müde."},
+      {"@anna is tired.", "@anna ist müde."},
+      {"I am tired @anna", "Ich bin müde @anna"},
+      {"I want to talk to @anna", "Ich möchte mit @anna reden"},
+      {"{name} I am tired. #work", "{name} Ich bin müde. #work"},
+      // Numbers stand for numbers.
+      {"%d files were deleted.", "%d Dateien wurden gelöscht."},
+      {"{0} files were deleted by %s.", "{0} Dateien wurden von %s gelöscht."},
+      {"Version 1.2.3 is here.", "Version 1.2.3 ist hier."},
+      // Marks enclose the translation of what they enclosed, and escapes stay.
+      {"The **old** house.", "Das **alte** Haus."},
+      {"Read [the book](https://example.com/b) now.",
+       "Lies [das Buch](https://example.com/b) jetzt!"},
+      {"{\\an8}Where are you?\\N<i>I am tired.</i>", "{\\an8}Wo sind Sie?\\N<i>Ich bin müde.</i>"},
+      {"He said \\\"yes\\\".", "Er sagte \\\"Ja\\\"."},
+      {"100%% of the users like it.", "100%% der Benutzer mögen es."},
+      {"The dog   The cat\tThe dog", "Der Hund   Die Katze\tDer Hund"},
+      // Capitals.
+      {"NO SMOKING", "KEIN RAUCHEN"},
+      {"This is a VERY big dog.", "Das ist ein SEHR großer Hund."},
+      {"I live in the USA.", "Ich lebe in den USA."},
+      {"BMX", "BMX"},
+  };
+  std::string input;
+  for (const Example& example : examples) absl::StrAppend(&input, example.english, "\n");
+  const std::vector<std::string> output = Lines(WithBundledModel("", input));
+  ASSERT_EQ(output.size(), examples.size());
+  for (size_t i = 0; i < examples.size(); ++i) EXPECT_EQ(output[i], examples[i].german);
+}
+
 TEST(BundledModelTest, TranslatesAsItsCardSays) {
   const std::vector<Example> examples = ExamplesOfTheCard();
   ASSERT_GE(examples.size(), 30u);

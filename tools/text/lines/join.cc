@@ -46,6 +46,19 @@ size_t TakePrefix(const LinePlan& plan, const LinePart& part, std::string* text,
   return given.size();
 }
 
+// Returns the tokens at `spans` of a translation, each with the source piece that it attends to
+// most.
+std::vector<AlignedToken> AlignTokens(const EncodedText& source, absl::Span<const TextSpan> spans,
+                                      const AttentionRows& attention) {
+  std::vector<AlignedToken> aligned;
+  aligned.reserve(spans.size());
+  for (const TextSpan& span : spans) aligned.push_back({span, {0, 0}});
+  for (const auto& [s, t] : HardAlignment(attention)) {
+    if (t < aligned.size()) aligned[t].source = source.spans[source.front + s];
+  }
+  return aligned;
+}
+
 // Returns the text of a hypothesis of a part with the part's annotations, and adds to the warnings.
 std::string Text(const LinePlan& plan, const LinePart& part, const SaidNumbers& said,
                  const Hypothesis& hypothesis, const AttentionRows& attention,
@@ -64,14 +77,7 @@ std::string Text(const LinePlan& plan, const LinePart& part, const SaidNumbers& 
                                 hypothesis, said);
   ReplaceBreaks(&text);
   if (!is_annotated) return EscapeText(part.marked, text);
-  // The annotations are placed by the source piece that each token attends to most.
-  std::vector<AlignedToken> aligned;
-  aligned.reserve(spans.size());
-  for (const TextSpan& span : spans) aligned.push_back({span, {0, 0}});
-  for (const auto& [s, t] : HardAlignment(attention)) {
-    if (t < aligned.size()) aligned[t].source = read[front + s];
-  }
-  text = PlaceAnnotations(part.marked, text, aligned, prefix);
+  text = PlaceAnnotations(part.marked, text, AlignTokens(part.source, spans, attention), prefix);
   std::vector<std::string> protected_parts;
   for (const Annotation& annotation : part.marked.annotations) {
     if (annotation.replaces) {
@@ -99,6 +105,15 @@ void Align(const Options& options, const std::vector<std::string>& source, Atten
 }
 
 }  // namespace
+
+std::string ReadTarget(const LinePlan& plan, const LinePart& part, const Hypothesis& hypothesis,
+                       std::vector<AlignedToken>* aligned) {
+  std::vector<TextSpan> spans;
+  std::string text = plan.coder.Text(plan.coder.Tokens(hypothesis.tokens), &spans);
+  ReplaceBreaks(&text);
+  *aligned = AlignTokens(part.source, spans, AttentionOf(part.source, hypothesis, plan.frame));
+  return text;
+}
 
 nibu::Hypothesis Join(const LinePlan& plan, const LineParts& line, size_t n) {
   const TextCoder& coder = plan.coder;
@@ -163,6 +178,7 @@ nibu::Hypothesis Join(const LinePlan& plan, const LineParts& line, size_t n) {
   for (std::vector<float>& row : attention) row.resize(sources.size());
   Align(options, sources, std::move(attention), &joined);
   joined.text += line.behind;
+  if (line.has_messages) joined.warnings.set(Warning::kProtected);
   // The result is one line. A carriage return between sentences is no line end and stays.
   if (!line.is_marked) absl::StrReplaceAll({{"\n", " "}}, &joined.text);
   joined.score = HypothesisScore(plan.decoding, joined.log_prob, length) + coverage;

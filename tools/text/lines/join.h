@@ -3,6 +3,7 @@
 #ifndef NIBU_TOOLS_TEXT_LINES_JOIN_H_
 #define NIBU_TOOLS_TEXT_LINES_JOIN_H_
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,18 @@
 
 namespace nibu::internal {
 
+// A sentence with its protected parts, and the best of the translations that were tried with
+// different names in their places (lines/stand_ins.h).
+struct StandInTrial {
+  MarkedText sentence;  // before MaskProtected
+  int attempts = 0;     // how many translations have been tried
+  size_t missing = 0;   // of the best one: how many parts it misplaces
+  double score = 0;     // its log-probability for each token
+  MarkedText marked = {};
+  EncodedText source = {};
+  std::vector<Hypothesis> hypotheses = {};
+};
+
 // A part of a line that the model translates at once: a sentence, or a piece of a long one, made by
 // ReadLine (line_reader.h). In its texts, names stand for protected parts.
 struct LinePart {
@@ -29,13 +42,15 @@ struct LinePart {
   size_t prefix_tokens = 0;  // length of `prefix` in target tokens; set when it is submitted
   bool is_given = false;     // the prefix goes on in a later sentence, so `prefix` is this part's
                              // whole translation
-  std::vector<Hypothesis> hypotheses = {};  // its translations, best first
+  std::vector<Hypothesis> hypotheses = {};        // its translations, best first
+  std::shared_ptr<StandInTrial> trial = nullptr;  // null: other names are not tried
 };
 
 // A line, cut into parts. Its text is, for each part in turn, `untouched`, `before` and the part,
 // and `behind` at the end.
 struct LineParts {
   std::vector<LinePart> parts;
+  std::string front;        // the language token or instruction, which is in front of each part
   std::string behind;       // text behind the last part that is copied
   size_t expanded = 0;      // the part that gets alternatives: where the target prefix ends
   bool is_marked = false;   // annotations and copied text may contain line breaks
@@ -45,8 +60,14 @@ struct LineParts {
   bool matches_target = false;  // the target was read sentence by sentence, and fits the source
   bool scored_whole = false;    // source and target have different sentences: the line is one part
   int source_tokens = 0;        // the sum over all sentences, before they are cut
+  bool has_messages = false;    // a protected part has texts, which are not translated
   bool too_long = false;        // a sentence had more than LinePlan::limit pieces
 };
+
+// Returns the text of a hypothesis of a part without its annotations, and sets `aligned` to its
+// tokens.
+std::string ReadTarget(const LinePlan& plan, const LinePart& part, const Hypothesis& hypothesis,
+                       std::vector<AlignedToken>* aligned);
 
 // Returns the line's translation from the n-th hypothesis of each part. Every part has one.
 nibu::Hypothesis Join(const LinePlan& plan, const LineParts& line, size_t n);

@@ -162,6 +162,8 @@ absl::StatusOr<LinePlan> MakeLinePlan(const Options& options, const ModelParts& 
       {options.split_language, options.src_lang, vocabulary.source_language, known.default_source});
   const std::string target =
       first({options.tgt_lang, vocabulary.target_language, known.default_target});
+  plan.source_language = source;
+  plan.target_language = target;
   if (!source.empty()) plan.source_numbers = std::make_shared<const NumberWords>(source);
   if (!target.empty()) plan.target_numbers = std::make_shared<const NumberWords>(target);
   if (options.split_sentences) {
@@ -221,6 +223,7 @@ absl::StatusOr<LinePlan> MakePivotPlan(const Options& options, const ModelParts&
   plan.length_ratio = first.length_ratio * second.length_ratio;
   plan.coder = first.coder.Then(second.coder);
   plan.prefix_splitter = second.prefix_splitter;
+  plan.target_language = second.target_language;
   plan.target_numbers = second.target_numbers;
   if (options.tokenized) {
     plan.coder = plan.coder.Tokenized();

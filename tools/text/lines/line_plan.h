@@ -48,6 +48,8 @@ struct LinePlan {
   std::shared_ptr<const std::vector<bool>> word_parts = nullptr;
   std::shared_ptr<const SentenceSplitter> splitter = nullptr;         // null: lines are not split
   std::shared_ptr<const SentenceSplitter> prefix_splitter = nullptr;  // for the target's language
+  std::string source_language = {};                                   // empty: not known
+  std::string target_language = {};
   // Number words of both languages; null if the language is not known.
   std::shared_ptr<const NumberWords> source_numbers = nullptr;
   std::shared_ptr<const NumberWords> target_numbers = nullptr;

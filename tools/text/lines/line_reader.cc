@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -13,6 +14,7 @@
 #include "engine/core/status_macros.h"
 #include "tokenizer/subwords/long_input.h"
 #include "tokenizer/unicode/characters.h"
+#include "tools/text/lines/capitals.h"
 #include "tools/text/lines/line_sections.h"
 
 namespace nibu::internal {
@@ -29,6 +31,13 @@ std::string MaskTarget(const MarkedText& source, std::string target) {
                         &target);
   }
   return target;
+}
+
+// Returns whether names stand for parts of a result of MaskProtected.
+bool HasNames(const MarkedText& marked) {
+  return absl::c_any_of(marked.annotations, [](const Annotation& each) {
+    return each.replaces && each.span.begin < each.span.end;
+  });
 }
 
 // Reads one line. Refers to what it is made of, which must outlive it.
@@ -49,7 +58,8 @@ class LineReader {
   // A target that is scored sentence by sentence must have the line's sentences. If it has others,
   // its sentences without letters are joined with the one in front (JoinTargets); if there are
   // none, or it does not help, the line is read and scored as one sentence.
-  absl::StatusOr<LineParts> Read(const MarkedLine& line) {
+  absl::StatusOr<LineParts> Read(const MarkedLine& unread) {
+    const MarkedLine line = target_.has_value() ? unread : ReadMarks(plan_, unread);
     NIBU_RETURN_IF_ERROR(ReadSegments(line));
     if (!TargetMatches() && JoinTargets()) NIBU_RETURN_IF_ERROR(ReadSegments(line));
     if (!TargetMatches()) {
@@ -101,6 +111,7 @@ class LineReader {
         front_ = std::move(front.line);
         line_.pivot_front = std::move(front.pivot);
         const size_t taken = text.text.size() - front_.text.size();
+        line_.front = text.text.substr(0, taken);
         if (taken > 0) text = std::move(Cut(text, {{taken, text.text.size()}})[0]);
       }
       NIBU_RETURN_IF_ERROR(ReadText(std::move(text)));
@@ -115,9 +126,12 @@ class LineReader {
     return absl::OkStatus();
   }
 
-  // Reads a segment (steps 2 and 3).
+  // Reads a segment (steps 2 to 4).
   absl::Status ReadText(MarkedText text) {
     ProtectParts(plan_, &text);
+    line_.has_messages |= absl::c_any_of(text.annotations, [](const Annotation& each) {
+      return each.replaces && HasTexts(each.before);
+    });
     std::vector<TextSpan> spans;
     if (splits_ && !front_.is_one) {
       spans = SplitBesideParts(*plan_.splitter, text);
@@ -132,12 +146,30 @@ class LineReader {
       const bool is_last = i + 1 == texts.size();
       if (is_last || !texts[i].annotations.empty()) line_.behind += std::exchange(between, "");
       if (is_last) return absl::OkStatus();
-      NIBU_RETURN_IF_ERROR(ReadSentence(std::move(between), std::move(texts[i + 1])));
+      NIBU_RETURN_IF_ERROR(ReadEdges(std::move(between), std::move(texts[i + 1])));
     }
   }
 
-  // Reads a sentence (steps 4 and 5) that has the white space `before` in front of it.
+  // Copies the parts at the edges of a sentence that are no words of it, and reads the rest. A
+  // target or prefix may have these parts, and is for the whole sentence.
+  absl::Status ReadEdges(std::string before, MarkedText sentence) {
+    const TextSpan own = WithoutEdges(sentence);
+    const bool is_all = own.begin == 0 && own.end == sentence.text.size();
+    if (is_all || line_.is_scored || !prefix_.empty()) {
+      return ReadSentence(std::move(before), std::move(sentence));
+    }
+    std::vector<MarkedText> texts = CutAround(sentence, {own});
+    if (own.begin > 0) {
+      absl::StrAppend(&line_.behind, std::exchange(before, ""), Write(texts[0]));
+    }
+    NIBU_RETURN_IF_ERROR(ReadSentence(std::move(before), std::move(texts[1])));
+    line_.behind += Write(texts[2]);
+    return absl::OkStatus();
+  }
+
+  // Reads a sentence (step 5) that has the white space `before` in front of it.
   absl::Status ReadSentence(std::string before, MarkedText sentence) {
+    if (prefix_.empty() && !line_.is_scored) ReadCapitals(plan_, &sentence);
     MarkedText marked;
     NIBU_ASSIGN_OR_RETURN(EncodedText source, Encode(sentence, &marked));
     if (plan_.protect[Protected::kUnknown] && plan_.coder.HasUnknown(source.pieces)) {
@@ -146,7 +178,14 @@ class LineReader {
       NIBU_ASSIGN_OR_RETURN(source, Encode(sentence, &marked));
     }
     if (!source.pieces.empty()) {
-      return AddPart(std::move(before), std::move(source), std::move(marked));
+      const size_t newest = line_.parts.size();
+      NIBU_RETURN_IF_ERROR(AddPart(std::move(before), std::move(source), std::move(marked)));
+      LinePart& part = line_.parts[newest];
+      const bool is_whole = line_.parts.size() == newest + 1 && !line_.too_long;
+      if (is_whole && prefix_.empty() && !line_.is_scored && HasNames(part.marked)) {
+        part.trial = std::make_shared<StandInTrial>(StandInTrial{std::move(sentence)});
+      }
+      return absl::OkStatus();
     }
     // The sentence is copied. A target that is scored must have it, too.
     const std::string copied = Write(sentence);

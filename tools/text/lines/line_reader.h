@@ -2,16 +2,18 @@
 // long one.
 //
 // 1. The language token or instruction in front of the line is read. It holds for all of the line.
-// 2. In each segment of the line (a text between block tags), protected parts are found.
+// 2. In each segment of the line (a text between block tags), the marks of plain text are read, and
+//    protected parts are found.
 // 3. The segment is cut into sentences, none of which begins or ends inside of a protected part. It
 //    stays whole if the options say so, or if an unknown instruction stands in front of the line,
 //    which may concern all of it.
-// 4. Each sentence is encoded: names replace its protected parts, and the tokenizer cuts it into
-//    pieces. If the vocabulary lacks characters of it, the words with these become protected parts
-//    (where Options::protect has kUnknown), and the sentence is encoded again.
-// 5. A sentence without letters ("12:30") is copied, not translated, unless there is a target
-//    prefix, which is to begin the translation. A line that is not split is copied only if it has
-//    annotations and is not scored.
+// 4. Protected parts at the edges of a sentence that are no words of it are copied (WithoutEdges).
+// 5. Each sentence is encoded: words in capitals get another case (ReadCapitals), names replace the
+//    protected parts, and the tokenizer cuts it into pieces. If the vocabulary lacks characters of
+//    it, the words with these become protected parts (where Options::protect has kUnknown), and the
+//    sentence is encoded again. A sentence without letters ("12:30") is copied, not translated,
+//    unless there is a target prefix, which is to begin the translation. A line that is not split
+//    is copied only if it has annotations and is not scored.
 // 6. A sentence of more than LinePlan::limit pieces is refused, truncated, or cut into several
 //    parts, as Options::long_input says.
 // 7. The target prefix, or the target to be scored, is cut into sentences, too, and the n-th of

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
+#include "tools/text/marked/markup.h"
 #include "tools/text/marked/protect.h"
 
 namespace nibu::internal {
@@ -105,6 +107,31 @@ Front ReadFront(const LinePlan& plan, absl::string_view text, bool splits) {
   return {plan.coder.ParseLine(text, splits), ""};
 }
 
+MarkedLine ReadMarks(const LinePlan& plan, const MarkedLine& line) {
+  if (!plan.protect[Protected::kCodes]) return line;
+  constexpr char kMarks[] = "\\<`*_~[%{\t";
+  MarkedLine read = {{}, "", line.is_marked, line.ends_open};
+  // What stands behind the last segment so far is copied in front of the next one.
+  const auto add = [&](const std::string& untouched, MarkedText marked) {
+    read.segments.push_back({std::exchange(read.untouched, "") + untouched, std::move(marked)});
+  };
+  for (const auto& [untouched, marked] : line.segments) {
+    if (marked.markup != Markup::kNone || !marked.annotations.empty() ||
+        marked.references.has_value() ||
+        (marked.text.find_first_of(kMarks) == std::string::npos &&
+         !absl::StrContains(marked.text, "   "))) {
+      add(untouched, marked);
+      continue;
+    }
+    read.untouched += untouched;
+    MarkedLine inner = MarkupReader(Markup::kNone).Read(marked.text);
+    for (MarkedLine::Segment& each : inner.segments) add(each.untouched, std::move(each.marked));
+    read.untouched += inner.untouched;
+  }
+  read.untouched += line.untouched;
+  return read;
+}
+
 void ProtectParts(const LinePlan& plan, MarkedText* text) {
   if (plan.protector == nullptr) return;
   std::vector<TextSpan> parts = FindParts(plan.protector, *text);
@@ -134,7 +161,8 @@ std::vector<TextSpan> SplitBesideParts(const SentenceSplitter& splitter, const M
   return whole;
 }
 
-std::vector<LineSection> CutLine(const LinePlan& plan, const MarkedLine& line, size_t most) {
+std::vector<LineSection> CutLine(const LinePlan& plan, const MarkedLine& unread, size_t most) {
+  const MarkedLine line = ReadMarks(plan, unread);
   if (plan.splitter == nullptr || line.segments.empty()) return {{line}};
   const std::string& first = line.segments.front().marked.text;
   const Front front = ReadFront(plan, first, /*splits=*/true);

@@ -26,6 +26,10 @@ struct Front {
 // Reads the front of a line's text. `splits`: the line will be split into sentences.
 Front ReadFront(const LinePlan& plan, absl::string_view text, bool splits);
 
+// Reads the marks in the plain text of a line (ReadPlainMarks) as tags and the like, if the plan
+// protects codes.
+MarkedLine ReadMarks(const LinePlan& plan, const MarkedLine& line);
+
 // Makes protected parts of what the plan protects in a text.
 void ProtectParts(const LinePlan& plan, MarkedText* text);
 

@@ -12,7 +12,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "tokenizer/unicode/capitals.h"
 #include "tokenizer/unicode/characters.h"
+#include "tools/text/marked/protect.h"
 
 namespace nibu::internal {
 namespace {
@@ -109,7 +111,8 @@ void ProtectSpans(absl::Span<const TextSpan> parts, MarkedText* marked) {
   for (Annotation& annotation : marked->annotations) {
     auto& [begin, end] = annotation.span;
     const TextSpan* const part = part_around(annotation.span);
-    const bool is_whole = !annotation.before.empty() && !annotation.after.empty();  // has both tags
+    const bool is_whole =  // has both tags, or needs none
+        annotation.capitals || (!annotation.before.empty() && !annotation.after.empty());
     // Annotations in a part go into its text. A point at its beginning does not, nor does a lone
     // tag whose element covers all of the part: its other tag is elsewhere.
     if (part != nullptr && (annotation.replaces || part->begin < begin ||
@@ -211,14 +214,17 @@ std::string Write(const MarkedText& marked) {
     }
     absl::StrAppend(&out, text);
   };
+  std::vector<const Annotation*> open;
   const auto write_up_to = [&](size_t at) {
     if (at <= written) return;
-    add_text(EscapeText(marked.markup, marked.entities,
-                        absl::string_view(marked.text).substr(written, at - written)));
+    std::string part = marked.text.substr(written, at - written);
+    const auto capitals =
+        absl::c_find_if(open, [](const Annotation* each) { return each->capitals.has_value(); });
+    if (capitals != open.end()) part = ToUpper(part, *(*capitals)->capitals);
+    add_text(EscapeText(marked.markup, marked.entities, part));
     written = at;
   };
   // Writes the text up to `at`, and the closing tags of the elements that end there or before.
-  std::vector<const Annotation*> open;
   const auto close_up_to = [&](size_t at) {
     for (; !open.empty() && open.back()->span.end <= at; open.pop_back()) {
       write_up_to(open.back()->span.end);
@@ -249,12 +255,13 @@ Annotation AsPoint(absl::string_view text, Annotation annotation) {
   return annotation;
 }
 
-MarkedText MaskProtected(const MarkedText& marked, absl::Span<const std::string> names) {
+MarkedText MaskProtected(const MarkedText& marked, absl::Span<const std::string> names,
+                         absl::Span<const size_t> left_out) {
   ABSL_ASSERT(absl::c_is_sorted(marked.annotations, IsBefore));
   const absl::string_view text = marked.text;
   const bool has_parts =
       absl::c_any_of(marked.annotations, [](const Annotation& c) { return c.replaces; });
-  const auto free = has_parts ? FreeNames(text, names) : std::vector<absl::string_view>();
+  auto free = has_parts ? FreeNames(text, names) : std::vector<absl::string_view>();
   MarkedText result = {"", {}, marked.markup, marked.entities};
   std::vector<size_t> to(text.size() + 1);  // for each position of `text`, that in result.text
   std::vector<size_t> sizes;                // bytes of each part's name; 0 if it was taken out
@@ -265,7 +272,6 @@ MarkedText MaskProtected(const MarkedText& marked, absl::Span<const std::string>
       to[read] = result.text.size();
     }
   };
-  size_t taken = 0;  // number of names in use
   // First, the parts are replaced by names or taken out, and `to` is filled.
   for (const Annotation& annotation : marked.annotations) {
     if (!annotation.replaces) continue;
@@ -274,8 +280,17 @@ MarkedText MaskProtected(const MarkedText& marked, absl::Span<const std::string>
     size_t begin = result.text.size();
     size_t behind = from.end;
     sizes.push_back(0);
-    if (taken < free.size() && IsWord(text.substr(from.begin, from.end - from.begin))) {
-      const absl::string_view name = free[taken++];
+    const auto number = static_cast<size_t>(&annotation - marked.annotations.data());
+    const StandIn stand_in = absl::c_linear_search(left_out, number)
+                                 ? StandIn::kNone
+                                 : StandInFor(annotation.before, text.substr(from.end));
+    const auto fits = [&](absl::string_view name) {
+      return absl::ascii_isdigit(name[0]) == (stand_in == StandIn::kNumber);
+    };
+    const auto found = stand_in == StandIn::kNone ? free.end() : absl::c_find_if(free, fits);
+    if (found != free.end() && IsWord(text.substr(from.begin, from.end - from.begin))) {
+      const absl::string_view name = *found;
+      free.erase(found);
       sizes.back() = name.size();
       absl::StrAppend(&result.text, name);
       // The name must be a word of its own, even if the part touched a word.

@@ -27,16 +27,19 @@
 
 namespace nibu::internal {
 
-// An annotation of a text. There are three kinds:
+// An annotation of a text. There are four kinds:
 // - An element: `before` and `after` are tags that enclose the span. One of them is empty if the
 //   other tag is in another text.
 // - A point: the span is empty, and `before` and `after` stand at its place, e.g. "<br>".
 // - A protected part: `before` is written in place of the span, byte for byte.
+// - Capitals: an element without tags, whose text is written in capitals.
 struct Annotation {
   TextSpan span;          // bytes of the text
   std::string before;     // the opening tag, or the text of a protected part
   std::string after;      // the closing tag; empty if there is none in this text
   bool replaces = false;  // true for a protected part
+  // The language by whose rules the text is written in capitals; nullopt: as it is.
+  std::optional<std::string> capitals = std::nullopt;
 };
 
 struct MarkedText {
@@ -83,6 +86,11 @@ std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan>
 // that of the span, and at the end the text behind the last span.
 std::vector<MarkedText> CutAround(const MarkedText& marked, absl::Span<const TextSpan> spans);
 
+// Returns the span of a sentence without the protected parts at its edges that are no words of it,
+// if letters remain: those in front of "I am tired." or of a colon, behind a full stop or a colon,
+// and emoji. The white space between them and the sentence does not belong to it either.
+TextSpan WithoutEdges(const MarkedText& sentence);
+
 // Returns whether there are letters outside of the protected parts.
 bool HasLetters(const MarkedText& marked);
 
@@ -95,9 +103,11 @@ inline std::string EscapeText(const MarkedText& source, absl::string_view text) 
 }
 
 // Returns the text that the model reads. Each protected part that acts as a word is replaced by one
-// of `names` that does not occur in the text. Other parts (emoji), and parts for which no name is
-// left, are taken out of the text and become points.
-MarkedText MaskProtected(const MarkedText& marked, absl::Span<const std::string> names);
+// of `names` that does not occur in the text: a number if the part is one (StandInFor), else
+// another. Other parts (emoji), parts for which no name is left, and the annotations with the
+// numbers `left_out`, are taken out of the text and become points.
+MarkedText MaskProtected(const MarkedText& marked, absl::Span<const std::string> names,
+                         absl::Span<const size_t> left_out = {});
 
 // Makes an annotation a point at the beginning of its span. Its tags, or the text of its protected
 // part, get a space in front if white space stands before the span, and one behind if white space
@@ -126,6 +136,14 @@ struct AlignedToken {
 // `tokens` are in the order of the translation.
 std::string PlaceAnnotations(const MarkedText& source, absl::string_view target,
                              absl::Span<const AlignedToken> tokens, size_t prefix = 0);
+
+// The protected parts whose names a translation has not taken over well, as numbers of annotations.
+struct Misplaced {
+  std::vector<size_t> parts = {};              // the name is missing, or occurs several times
+  std::optional<size_t> moved = std::nullopt;  // the source ends with it, the translation does not
+};
+Misplaced FindMisplaced(const MarkedText& source, absl::string_view target,
+                        absl::Span<const AlignedToken> tokens);
 
 }  // namespace nibu::internal
 

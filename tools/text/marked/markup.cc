@@ -140,8 +140,15 @@ Entities FindEntities(Markup kind, Tokens tokens) {
     if (token.kind != MarkupToken::kText) continue;
     if (token.value.empty()) {
       absl::StrAppend(&bare, token.raw);
-    } else if (token.value.size() > 1 || absl::StrContains("&<>\"'", token.value)) {
+    } else if (token.value.size() > 1 || absl::StrContains("&<>\"'%/", token.value)) {
       entities.emplace(token.value, token.raw);
+    }
+  }
+  // A string whose quotes are escaped would end at a bare one, and typographic quotes are the
+  // translation's own.
+  if (const auto quote = entities.find("\""); kind == Markup::kNone && quote != entities.end()) {
+    for (const char* other : {"„", "“", "”", "«", "»"}) {
+      if (!absl::StrContains(bare, other)) entities.emplace(other, quote->second);
     }
   }
   if (kind == Markup::kXml && !tokens.front().cdata) {

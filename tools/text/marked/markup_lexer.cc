@@ -10,6 +10,7 @@
 #include "absl/base/macros.h"
 #include "absl/strings/match.h"
 #include "tokenizer/unicode/characters.h"
+#include "tools/text/marked/plain_marks.h"
 #include "tools/text/marked/references.h"
 
 namespace nibu::internal {
@@ -45,13 +46,17 @@ void MarkupLexer::Add(MarkupToken::Kind kind, size_t begin, size_t end, std::str
 }
 
 void MarkupLexer::ReadLine(absl::string_view line) {
+  if (kind_ == Markup::kNone) {
+    tokens_ = ReadPlainMarks(line);
+    return;
+  }
   tokens_.clear();
   done_ = 0;
   pos_ = 0;
   skipped_inline_ = false;  // an element that goes over several lines is no part of a sentence
   SetText(line, /*is_whole=*/true);
   if (tag_lines_ > 0) pos_ = ReadTag(0);
-  while (kind_ != Markup::kNone && Advance(/*is_full=*/true)) {
+  while (Advance(/*is_full=*/true)) {
   }
   End();
   for (MarkupToken& token : tokens_) {

@@ -86,6 +86,8 @@ class Placer {
     for (size_t i = 0; i < root_; ++i) PlacePoint(i);
   }
 
+  const Misplaced& misplaced() const { return misplaced_; }
+
   std::string Write() {
     MarkedText placed = {std::string(target_), std::move(replaced_), source_.markup,
                          source_.entities};
@@ -130,7 +132,8 @@ class Placer {
     for (const Node& node : nodes_) {
       if (node.begin == node.end) continue;
       const TextSpan span = {units_[node.begin].target.begin, units_[node.end - 1].target.end};
-      placed.annotations.push_back({span, node.before, node.behind + node.after, false});
+      placed.annotations.push_back(
+          {span, node.before, node.behind + node.after, false, node.capitals});
     }
     // At the same byte, points come first, and outer annotations before inner ones.
     absl::c_stable_sort(placed.annotations, [](const Annotation& a, const Annotation& b) {
@@ -233,7 +236,8 @@ class Placer {
       if (!IsWordBorder(target_, at)) continue;
       size_t end = at + name.size();
       while (!IsWordBorder(target_, end)) ++end;
-      if (end - at > name.size() + kLongestEnding) continue;
+      const absl::string_view ending = target_.substr(at + name.size(), end - at - name.size());
+      if (ending.size() > kLongestEnding || absl::c_any_of(ending, absl::ascii_isdigit)) continue;
       AlignedToken& place = found.emplace_back(AlignedToken{{at, end}, {0, 0}});
       const auto unit = absl::c_find_if(units_, [&](const Unit& u) {
         return IsInside({at, at + 1}, u.target);
@@ -254,16 +258,21 @@ class Placer {
       }
     }
     // One occurrence becomes the part; the others become what they render, or nothing.
+    size_t of_it = 0;  // occurrences that render no other name
     for (size_t k = 0; k < found.size(); ++k) {
       const auto& [target, source] = found[k];
       const bool is_other = source.begin < source.end;
       if (!best.has_value() && !is_other) best = k;
       const bool is_it = k == best;
+      of_it += is_it || !is_other ? 1 : 0;
+      const bool ends_source = IsBlank(absl::string_view(source_.text).substr(span.end));
+      if (is_it && ends_source && HasWords(target_.substr(target.end))) misplaced_.moved = i;
       const bool stands = Replace(
           target, is_it ? span : source,
           is_it ? nodes_[i].before : source_.text.substr(source.begin, source.end - source.begin));
       nodes_[i].is_placed |= is_it && stands;
     }
+    if (!nodes_[i].is_placed || of_it != 1) misplaced_.parts.push_back(i);
   }
 
   void PlaceStretch(size_t i) {
@@ -311,6 +320,7 @@ class Placer {
     }
     stretch.is_placed =
         stretch.begin < stretch.end || stretch.before.empty() || stretch.after.empty();
+    if (stretch.capitals.has_value()) return TakeUnits(i);
     // An element with one tag began in front of the text, or goes on behind it.
     if (stretch.before.empty()) {
       stretch.end = stretch.begin < stretch.end ? std::min(stretch.end, head) : parent.begin;
@@ -319,7 +329,11 @@ class Placer {
       stretch.begin = std::max(stretch.begin, tail);
       stretch.end = parent.end;
     }
-    for (size_t unit = stretch.begin; unit < stretch.end; ++unit) units_[unit].owner = i;
+    TakeUnits(i);
+  }
+
+  void TakeUnits(size_t i) {
+    for (size_t unit = nodes_[i].begin; unit < nodes_[i].end; ++unit) units_[unit].owner = i;
   }
 
   // Returns the unit before which a point goes: next to the unit whose source is nearest to it.
@@ -393,6 +407,7 @@ class Placer {
   const size_t root_;  // the last node: an element around all of the text
   std::vector<Unit> units_;
   std::vector<Node> nodes_;
+  Misplaced misplaced_;
   std::vector<Annotation> replaced_;  // what Replace did, as protected parts of the target
 };
 
@@ -401,6 +416,11 @@ class Placer {
 std::string PlaceAnnotations(const MarkedText& source, absl::string_view target,
                              absl::Span<const AlignedToken> tokens, size_t prefix) {
   return Placer(source, target, tokens, prefix).Write();
+}
+
+Misplaced FindMisplaced(const MarkedText& source, absl::string_view target,
+                        absl::Span<const AlignedToken> tokens) {
+  return Placer(source, target, tokens, 0).misplaced();
 }
 
 }  // namespace nibu::internal

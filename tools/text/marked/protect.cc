@@ -47,16 +47,111 @@ constexpr char kPath[] =
     R"(|\b[\w+-][\w.+-]*\.(?i:txt|md|pdf|html?|css|xml|json|ya?ml|toml|csv|tsv|ini|conf|cfg|sh|py|js|ts|)"
     R"(cc|cpp|hpp|java|rb|php|sql|png|jpe?g|gif|svg|ico|webp|mp[34]|wav|ogg|avi|mkv|zip|t?gz|bz2|xz|7z|)"
     R"(rar|deb|rpm|iso|exe|dll|docx?|xlsx?|pptx?|od[tsp]|rtf|epub|srt|vtt|bak)\b)";
+// Names of placeholders that say how many. @N@ stands for them.
+constexpr char kCounts[] =
+    R"((?i:n|num|number|nr|count|counter|total|amount|quantity|size|age|seconds|minutes|hours|days|)"
+    R"(weeks|months|years|[a-z]+_?count|num_?[a-z]+|n_[a-z]+))";
+// What programs fill in with an integer.
+constexpr char kCountPlaceholder[] =
+    R"(%(?:\d+\$)?[-+#0']*\d*(?:hh|h|ll|l|z|j|t|L|q)?(?:[diu]\b|[du][A-Za-z]{0,2}\b|<PRI[a-zA-Z0-9]{1,12}>))"
+    R"(|%\d+\$[diu]|%n\b|%\(@N@\)[a-z]|%\([A-Za-z_]\w*\)[-+#0]*\d*[diu]|\$@N@\b)"
+    R"(|[$#%]?\{{1,2}\s?@N@(?::[^{}\s]*)?\s?\}{1,2}|\$\(@N@\))";
+// Those without a name, which may be anything: %s, {0}
+constexpr char kAnyPlaceholder[] = R"(%(?:\d+\$)?s\b|%\d+\$s|%(?:\d+\$)?@|\{\d*\})";
+// All others. No repetition passes a sign that would begin another, so time stays linear.
 constexpr char kPlaceholderPattern[] =
-    R"(\{{2,3}[^{}\n]{0,80}\}{2,3}|[$#%]?\{[^{}\s]*\}|<<\w+>>)"
-    R"(|%\([A-Za-z_]\w*\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]|\$[A-Za-z_]\w*|\B:[a-z+-][a-z0-9_+-]*:\B)"
-    R"(|%(?:\d+\$)?[-+#0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j|t|L|q)?(?:[diouxXeEfFgGcsp]\b|@))";
+    // ICU's messages, whole, with three levels of braces in them: {n, plural, one {# file}}
+    R"(\{\s?\w+\s?,\s?(?:number|date|time|plural|select|selectordinal|spellout|ordinal|duration|choice)\s?)"
+    R"((?:,(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*)?\})"
+    // {{ x }}, {name}, { name }, ${name}, ${ name }, #{x}, <<name>>
+    R"(|\{{2,3}[^{}\n]{0,80}\}{2,3}|[$#%]?\{(?:[^{}\s]*|\s[\w.$-]{1,40}\s)\}|<<\w+>>)"
+    // {% x %}, <%= x %>, [% x %], $(name), ##NAME##, %NAME%, __NAME__
+    R"(|\{%[^{}]*%\}|<%[^<>]*%>|\[%[^\[\]]*%\]|\$\([\w.-]+\)|##\w+##|%[A-Z][A-Z0-9_]+%|\b__[A-Z][A-Z0-9_]*__\b)"
+    // %(name)s, $name
+    R"(|%\([A-Za-z_]\w*\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]|\$[A-Za-z_]\w*)"
+    // printf's other forms; those that no word resembles may touch a letter: %1$sfoo, %sfoo
+    R"(|%\d+\$[-+#0']*\d*(?:\.\d+)?(?:hh|h|ll|l|z|j|t|L|q)?[diouxXeEfFgGcsp@])"
+    R"(|%[-+#0']*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j|t|L|q)?(?:[diouxXeEfFgGcsp]\b|s[A-Za-z]{0,2}\b))";
+// Qt's %1 and %L1
+constexpr char kQtPlaceholder[] = R"(%L?\d{1,2}\b)";
+// :name:, which is a picture in chats
+constexpr char kShortcode[] = R"(\B:[a-z+-][a-z0-9_+-]*:\B)";
+// #tag, but not the number "#1".
+constexpr char kHashtag[] = R"(\B#[A-Za-z_@L@][\w@L@]*)";
+// Signs of a speaker or of music at the beginning: >> Hello; and [00:00:02.000 --> 00:00:11.400],
+// 00:02,000
+constexpr char kTimeCode[] =
+    R"(^\s*(?:>>+|[—♪♫]+)(?:\s|$)|[♪♫]+|\[\d{1,2}:\d{2}(?::\d{2})?\]|)"
+    R"([\[<]?\b(?:\d{1,2}:)?\d{1,2}:\d{2}[.,]\d{3}(?:\s*-->\s*(?:\d{1,2}:)?\d{1,2}:\d{2}[.,]\d{3})?\b[\]>]?)";
+// --help, --name=value; foo(), foo_bar, foo_bar(); Ctrl+C, F5
+constexpr char kCode[] =
+    R"(\B--[a-z][a-z0-9]+(?:-[a-z0-9]+)*(?:=[^\s,;]+)?|\b[A-Za-z_][\w.:]*\(\)|\b[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+\b)"
+    R"(|\b(?:Ctrl|Alt|AltGr|Shift|Cmd|Meta|Super|Win|Strg|Umschalt)(?:\+(?:[A-Z][A-Za-z]*\d*|\d))+)"
+    R"(|\bF(?:[1-9]|1[0-2])\b)";
+// Versions and IP addresses, which have more than one full stop.
+constexpr char kNumber[] = R"(\bv?\d+(?:\.\d+){2,}(?:[-+][0-9A-Za-z][\w.]*)?(?::\d+|/\d+)?\b)";
+// :), ;-D, <3; white space stands in front of them, and white space or a mark behind.
+constexpr char kEmoticon[] = R"((?:[:;=][-o^']?[()\[\]DPpOo3/\\|*]+|[xX]D+|<3+|\^_*\^))";
 // Characters that are shown as pictures, or are with U+FE0F behind them; keycaps; each with its
 // joiners and modifiers.
 constexpr char kEmoji[] =
     R"((?:(?:[\x{1f000}-\x{1fbff}\x{2600}-\x{27bf}\x{231a}\x{231b}\x{2328}\x{23cf}\x{23e9}-\x{23fa})"
     R"(\x{2b05}-\x{2b07}\x{2b1b}\x{2b1c}\x{2b50}\x{2b55}]|[\x{a9}\x{ae}\x{203c}-\x{3299}]\x{fe0f})"
     R"(|[0-9#*]\x{fe0f}?\x{20e3})[\x{200d}\x{20e3}\x{fe0e}\x{fe0f}\x{1f3fb}-\x{1f3ff}\x{e0020}-\x{e007f}]*)+)";
+
+// The kinds, in the order in which they are tried.
+constexpr struct Row {
+  Protected::Kind kind;
+  StandIn stand_in;
+  bool is_address;  // TrimAddress cuts off what follows it
+  const char* pattern;
+} kRows[] = {
+    {Protected::kUrls, StandIn::kName, true, kUrl},
+    {Protected::kCodes, StandIn::kNone, false, kTimeCode},
+    {Protected::kNumbers, StandIn::kNumber, false, kNumber},
+    {Protected::kPaths, StandIn::kName, true, kPath},
+    {Protected::kPlaceholders, StandIn::kNumber, false, kCountPlaceholder},
+    {Protected::kPlaceholders, StandIn::kAny, false, kAnyPlaceholder},
+    {Protected::kPlaceholders, StandIn::kName, false, kPlaceholderPattern},
+    {Protected::kPlaceholders, StandIn::kAny, false, kQtPlaceholder},
+    {Protected::kPlaceholders, StandIn::kNone, false, kShortcode},
+    {Protected::kEmails, StandIn::kName, false, kHashtag},
+    {Protected::kCodes, StandIn::kName, false, kCode},
+    {Protected::kEmoji, StandIn::kNone, false, kEmoticon},
+    {Protected::kEmoji, StandIn::kNone, false, kEmoji},
+    {Protected::kEmails, StandIn::kName, true, kEmail},
+};
+
+std::string PatternOf(const Row& row) {
+  return absl::StrReplaceAll(row.pattern, {{"@L@", kLetters}, {"@N@", kCounts}});
+}
+
+// Returns the row whose pattern matches all of a part, or null.
+const Row* RowOf(absl::string_view part) {
+  static const std::vector<RE2*>& patterns = *[] {
+    auto* made = new std::vector<RE2*>;
+    for (const Row& row : kRows) made->push_back(new RE2(PatternOf(row)));
+    return made;
+  }();
+  for (size_t i = 0; i < patterns.size(); ++i) {
+    if (RE2::FullMatch({part.data(), part.size()}, *patterns[i])) return &kRows[i];
+  }
+  return nullptr;
+}
+
+// Returns whether a noun in the plural seems to follow, as languages write it that form the plural
+// with -s: "files were", but not "likes your".
+bool IsPlural(absl::string_view behind) {
+  static const RE2& plural = *new RE2(R"(^\s([a-z]{2,}[^\Wsiu]s)\b(?:\s([a-z]+))?)");
+  static const RE2& no_noun =
+      *new RE2("(?:has|does|always|perhaps|whose|plus|unless|towards|besides|sometimes)");
+  static const RE2& object =
+      *new RE2("(?:an?|the|to|you|me|it|this|that|your|my|his|her|our|their)");
+  std::string noun;
+  std::string next;
+  return RE2::PartialMatch({behind.data(), behind.size()}, plural, &noun, &next) &&
+         !RE2::FullMatch(noun, no_noun) && !RE2::FullMatch(next, object);
+}
 
 // Returns an address without the full stops, quotes and brackets at its end that belong to the text
 // around it.
@@ -73,6 +168,29 @@ absl::string_view TrimAddress(absl::string_view part) {
   return part;
 }
 
+// Returns how much of a match of the kinds is a part: none of "50%d", of "US$x", of an end tag
+// ("</b"), of the end of an address ("//x") and of an emoticon that touches a word.
+absl::string_view PartOf(absl::string_view text, absl::string_view match) {
+  const size_t begin = match.data() - text.data();
+  const char front = begin > 0 ? text[begin - 1] : ' ';
+  const absl::string_view behind = text.substr(begin + match.size());
+  const Row* const row = RowOf(match);
+  static const RE2& date = *new RE2(R"(\d{1,2}\.\d{1,2}\.\d{4})");
+  if (RE2::FullMatch({match.data(), match.size()}, date)) return {};  // other than a version
+  if (row != nullptr && row->is_address) match = TrimAddress(match);
+  if (row != nullptr && row->pattern == kEmoticon &&
+      (!absl::ascii_isspace(front) ||
+       (!behind.empty() && !absl::StrContains(" \t.,!?", behind[0])))) {
+    return {};
+  }
+  const bool is_end =
+      !match.empty() &&
+      ((match[0] == '%' && absl::ascii_isdigit(front)) ||
+       (match[0] == '$' && match.substr(1, 1) != "{" && absl::ascii_isalnum(front)) ||
+       (match[0] == '/' && (front == '/' || front == '<')));
+  return is_end ? absl::string_view() : match;
+}
+
 // Returns what the user's pattern and those of the kinds find. Each may be null.
 std::vector<TextSpan> FindParts(const RE2* own, const RE2* kinds, const RE2* emails,
                                 absl::string_view text) {
@@ -85,16 +203,7 @@ std::vector<TextSpan> FindParts(const RE2* own, const RE2* kinds, const RE2* ema
                         pattern->Match(all, at, text.size(), RE2::UNANCHORED, &match, 1);) {
       const auto begin = static_cast<size_t>(match.data() - text.data());
       absl::string_view part = text.substr(begin, match.size());
-      if (pattern != own) {  // matches of the kinds are not empty
-        const auto front = static_cast<unsigned char>(begin > 0 ? text[begin - 1] : ' ');
-        if (!absl::StrContains("{$#%<:", part[0])) part = TrimAddress(part);
-        // Not protected: the end of "50%d", of "US$x" and of an address or end tag ("//x", "</b").
-        if (part.empty() || (part[0] == '%' && absl::ascii_isdigit(front)) ||
-            (part[0] == '$' && part[1] != '{' && absl::ascii_isalnum(front)) ||
-            (part[0] == '/' && (front == '/' || front == '<'))) {
-          part = {};
-        }
-      }
+      if (pattern != own) part = PartOf(text, part);  // matches of the kinds are not empty
       if (!IsBlank(part)) {
         // A user's pattern may match a byte of a character (\C): the part has all of it.
         size_t first = begin;
@@ -123,25 +232,46 @@ absl::StatusOr<Protector> MakeProtector(const ProtectedKinds& kinds, const std::
   std::shared_ptr<const RE2> own;
   if (!pattern.empty()) own = std::make_shared<const RE2>(pattern, options);
   if (own != nullptr && !own->ok()) return InvalidOption("protect_pattern", ": ", own->error());
-  std::vector<absl::string_view> chosen;
-  if (kinds[Protected::kUrls]) chosen.push_back(kUrl);
-  if (kinds[Protected::kPaths]) chosen.push_back(kPath);
-  // Placeholders with only signs between them are one part.
-  const std::string placeholders =
-      absl::StrCat("(?:", kPlaceholderPattern, ")(?:[!-'*-/:-@\\\\^_`|~]*(?:", kPlaceholderPattern,
-                   "))*(?:%%)?");
-  if (kinds[Protected::kPlaceholders]) chosen.push_back(placeholders);
-  if (kinds[Protected::kEmoji]) chosen.push_back(kEmoji);
-  const auto make = [&](const std::string& wanted) {
-    return wanted.empty() ? nullptr
-                          : std::make_shared<const RE2>(
-                                absl::StrReplaceAll(wanted, {{"@L@", kLetters}}), options);
-  };
   // E-mail addresses have an expression of their own, since few lines contain an @.
-  return [own, any = make(absl::StrJoin(chosen, "|")),
-          emails = make(kinds[Protected::kEmails] ? kEmail : "")](absl::string_view text) {
+  std::vector<std::string> chosen;
+  std::vector<std::string> emails;
+  std::vector<std::string> placeholders;
+  for (const Row& row : kRows) {
+    if (!kinds[row.kind]) continue;
+    const bool joins = row.kind == Protected::kPlaceholders;
+    (row.pattern == kEmail ? emails : joins ? placeholders : chosen).push_back(PatternOf(row));
+    // Placeholders with only signs between them are one part.
+    if (row.pattern != kShortcode || placeholders.empty()) continue;
+    const std::string any = absl::StrCat("(?:", absl::StrJoin(placeholders, "|"), ")");
+    chosen.push_back(absl::StrCat(any, R"((?:[!-'*-/:-@\\^_`|~]*)", any, ")*(?:%%)?"));
+  }
+  const auto make = [&](const std::vector<std::string>& wanted) {
+    return wanted.empty() ? nullptr
+                          : std::make_shared<const RE2>(absl::StrJoin(wanted, "|"), options);
+  };
+  return [own, any = make(chosen), emails = make(emails)](absl::string_view text) {
     return FindParts(own.get(), any.get(), emails.get(), text);
   };
+}
+
+bool HasTexts(absl::string_view part) {
+  static const RE2& message = *new RE2(R"(\{\s?\w+\s?,\s?(?:plural|select|selectordinal)\s?,)");
+  return absl::StartsWith(part, "{") && RE2::PartialMatch({part.data(), part.size()}, message);
+}
+
+bool StandsApart(absl::string_view part) {
+  return absl::StrContains("@#", part[0]) || absl::StrContains(part, "://");
+}
+
+StandIn StandInFor(absl::string_view part, absl::string_view behind) {
+  // A part of markup may have tags in it.
+  std::string text(part);
+  static const RE2& tag = *new RE2("</?[A-Za-z][^<>]*>");
+  if (absl::StrContains(text, '<')) RE2::GlobalReplace(&text, tag, "");
+  const Row* const row = RowOf(absl::StripAsciiWhitespace(text));
+  const StandIn found = row == nullptr ? StandIn::kName : row->stand_in;
+  if (found != StandIn::kAny) return found;
+  return IsPlural(behind) ? StandIn::kNumber : StandIn::kName;
 }
 
 }  // namespace nibu::internal

@@ -3,6 +3,7 @@
 #ifndef NIBU_TOOLS_TEXT_MARKED_PROTECT_H_
 #define NIBU_TOOLS_TEXT_MARKED_PROTECT_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -21,6 +22,24 @@ using Protector = std::function<std::vector<TextSpan>(absl::string_view text)>;
 // `pattern`: an RE2 expression whose matches are protected, too; empty: none. Returns
 // InvalidArgument if RE2 refuses it.
 absl::StatusOr<Protector> MakeProtector(const ProtectedKinds& kinds, const std::string& pattern);
+
+// What the model reads in place of a protected part.
+enum class StandIn : uint8_t {
+  kNone,    // nothing: the part is no word of its sentence (":)", a time code)
+  kName,    // "Tom"
+  kNumber,  // "25"
+  kAny,     // a name or a number, as what follows it says; StandInFor returns one of these
+};
+
+// Returns whether a part is a message of ICU with texts in it: {n, plural, one {# file} ...}
+bool HasTexts(absl::string_view part);
+
+// Returns whether a part may stand beside a sentence without being a word of it, as names of users,
+// #tags and URLs do.
+bool StandsApart(absl::string_view part);
+
+// Returns what stands for a part with the text `behind` it. The part may have tags in it.
+StandIn StandInFor(absl::string_view part, absl::string_view behind);
 
 }  // namespace nibu::internal
 

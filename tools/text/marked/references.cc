@@ -58,7 +58,7 @@ std::optional<std::string> ReadReference(Markup kind, absl::string_view text) {
 }
 
 std::string EscapeText(Markup kind, const Entities& entities, absl::string_view text) {
-  if (kind == Markup::kNone) return std::string(text);
+  if (kind == Markup::kNone && entities.empty()) return std::string(text);
   std::string escaped;
   escaped.reserve(text.size());
   for (size_t size; !text.empty(); text.remove_prefix(size)) {
@@ -67,6 +67,8 @@ std::string EscapeText(Markup kind, const Entities& entities, absl::string_view 
     const absl::string_view character = text.substr(0, size);
     if (auto entity = entities.find(character); entity != entities.end()) {
       absl::StrAppend(&escaped, entity->second);
+    } else if (kind == Markup::kNone) {
+      absl::StrAppend(&escaped, character);
     } else if (text[0] == '&' && ReadReference(kind, text).has_value()) {
       escaped += "&amp;";
     } else if (text[0] == '<' &&

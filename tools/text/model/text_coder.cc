@@ -50,6 +50,9 @@ std::string Decode(const Tokenizer& tokenizer, absl::Span<const std::string> pie
 // Boston 0.92; 0.89. Tom, Maria and Paris 0.89; 0.86. Nothing 0.87; 0.84. A code such as X1 0.83;
 // 0.78. The unknown token 0.81; 0.76. The URL itself 0.63.
 constexpr absl::string_view kPlainNames[] = {"Tom", "Maria", "Boston", "Paris"};
+// Numbers that stand for protected numbers: too large to be written as words, in no other form, and
+// in Slavic languages with the noun's form of most numbers.
+constexpr absl::string_view kPlainNumbers[] = {"25", "37", "48", "56"};
 
 // Returns the length of an instruction like "translate English to German: ", or 0 if there is none.
 size_t TranslateInstruction(absl::string_view line) {
@@ -109,6 +112,11 @@ absl::StatusOr<TextCoder> TextCoder::Create(const ModelVocabulary& vocabulary,
     (pieces.size() == 1 ? coder.names_ : longer).emplace_back(name);
   }
   if (coder.names_.empty()) coder.names_ = std::move(longer);
+  for (const absl::string_view number : kPlainNumbers) {
+    NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> pieces,
+                          EncodeText(coder.source_tokenizer_, number));
+    if (!coder.HasUnknown(pieces)) coder.names_.emplace_back(number);
+  }
   return coder;
 }
 

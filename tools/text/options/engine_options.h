@@ -26,11 +26,14 @@ struct Protected {
     kPaths,
     kPlaceholders,
     kEmoji,
-    kUnknown,  // words with characters that the source vocabulary lacks
+    kCodes,     // code, names of keys, time codes, escapes; tags and Markdown in plain text
+    kCapitals,  // words and sentences in capitals, which are translated as if they had none
+    kNumbers,   // versions and IP addresses
+    kUnknown,   // words with characters that the source vocabulary lacks
   };
 };
-constexpr std::array<const char*, 6> kProtectedNames = {"urls",         "emails", "paths",
-                                                        "placeholders", "emoji",  "unknown"};
+constexpr std::array<const char*, 9> kProtectedNames = {
+    "urls", "emails", "paths", "placeholders", "emoji", "codes", "capitals", "numbers", "unknown"};
 using ProtectedKinds = std::bitset<kProtectedNames.size()>;  // by Protected::Kind
 
 // Returns the kinds that Options::protect names, or InvalidArgument.

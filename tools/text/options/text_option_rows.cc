@@ -91,9 +91,10 @@ absl::Span<const OptionRow> TextOptionRows() {
       Row<&Options::protect>(
           {.name = "protect",
            .help = "Kinds of text that come out unchanged. all, none, or a list, separated by "
-                   "commas, of urls, emails (with names such as @user), paths, placeholders, emoji "
-                   "and unknown (characters that the model does not know). It is off with "
-                   "--tokenized.",
+                   "commas, of urls, emails (with @user and #tag), paths, placeholders, emoji, "
+                   "codes (code, escapes, and in plain text tags and Markdown), capitals, numbers "
+                   "(versions and IP addresses) and unknown (characters that the model does not "
+                   "know). It is off with --tokenized.",
            .group = kSearchOnTextGroup,
            .programs = kTexts}),
       Row<&Options::protect_pattern>(

@@ -14,6 +14,7 @@
 #include "engine/core/status_macros.h"
 #include "tokenizer/unicode/characters.h"
 #include "tools/text/lines/line_reader.h"
+#include "tools/text/lines/stand_ins.h"
 #include "tools/text/options/resources.h"
 
 namespace nibu::internal {
@@ -77,6 +78,7 @@ absl::Status PendingLine::Submit(const MarkedLine& line,
     }
     nibu::Result blank;
     blank.hypotheses.emplace_back().text = std::move(line_.behind);
+    blank.hypotheses[0].warnings[Warning::kProtected] = line_.has_messages;
     Deliver(std::move(blank));
     return absl::OkStatus();
   }
@@ -190,7 +192,47 @@ bool PendingLine::Tell(size_t part, const Step& step) {
   return request_.on_step(told);
 }
 
+absl::StatusOr<bool> PendingLine::TryAgain(size_t part, std::vector<Hypothesis> hypotheses) try {
+  LinePart& text = line_.parts[part];
+  if (!TryStandIns(*plan_->lines, line_, std::move(hypotheses), &text)) return false;
+  if (SubmitAgain(part).ok()) return true;
+  TakeBest(&text);
+  return false;
+} catch (...) {
+  return StatusOfException();
+}
+
+absl::Status PendingLine::SubmitAgain(size_t part) try {
+  NIBU_ASSIGN_OR_RETURN(Request request, MakeRequest(part, request_.priority));
+  request.continues = true;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    followers_.reserve(followers_.size() + 1);  // Nothing throws after Submit.
+  }
+  Translator& engine = *plan_->engine->translator;
+  NIBU_ASSIGN_OR_RETURN(
+      const Ticket ticket,
+      engine.Submit(std::move(request), [self = shared_from_this(), part](uint64_t, Result r) {
+        self->Take(part, std::move(r));
+      }));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  followers_.push_back(ticket);
+  if (is_cancelled_) engine.Cancel(ticket);
+  return absl::OkStatus();
+} catch (...) {
+  return StatusOfException();
+}
+
 void PendingLine::Take(size_t part, Result result) {
+  // With two models, and where the caller is told of each token, the first names stay.
+  const bool may_try = line_.parts[part].trial != nullptr && pivots_.empty() &&
+                       request_.on_step == nullptr && !plan_->lines->decoding.sampling.is_on() &&
+                       !plan_->lines->decoding.return_alternatives;
+  if (result.ok() && may_try) {
+    const absl::StatusOr<bool> again = TryAgain(part, *std::move(result));
+    if (again.ok() && *again) return;
+    result = again.ok() ? Result(std::move(line_.parts[part].hypotheses)) : again.status();
+  }
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ++plan_->engines->costs().translated_sentences;
@@ -234,7 +276,8 @@ void PendingLine::Cancel(const Engines& by) {
 
 void PendingLine::CancelParts(const Plan& plan) const {
   for (const Ticket& part : tickets_) plan.engine->translator->Cancel(part);
-  for (const Ticket& part : followers_) plan.pivot_engine->translator->Cancel(part);
+  Engine* const next = plan.pivot_engine != nullptr ? plan.pivot_engine : plan.engine;
+  for (const Ticket& part : followers_) next->translator->Cancel(part);
 }
 
 absl::StatusOr<nibu::Result> PendingLine::Finish() try {

@@ -77,6 +77,10 @@ class PendingLine : public std::enable_shared_from_this<PendingLine> {
   Request MakeFirstRequest(Request request);
   // Tells the caller of a token of a part. Tokens of one hypothesis come one at a time.
   bool Tell(size_t part, const Step& step);
+  // Submits a part once more if other names are to stand for its protected parts. Returns whether
+  // it has; otherwise the part has its hypotheses.
+  absl::StatusOr<bool> TryAgain(size_t part, std::vector<Hypothesis> hypotheses);
+  absl::Status SubmitAgain(size_t part);
   // Takes the hypotheses of a part, or the error. The last part delivers the line's result.
   void Take(size_t part, Result result);
   // Takes the first model's translation of a part, and submits it to the second model
@@ -103,7 +107,7 @@ class PendingLine : public std::enable_shared_from_this<PendingLine> {
   bool is_submitted_ = false;      // all parts are submitted
   size_t missing_ = 0;             // parts without a result
   absl::Status status_;            // the first error of a part
-  std::vector<Ticket> followers_;  // the second model's requests
+  std::vector<Ticket> followers_;  // the second model's requests, or those of TryAgain
   bool is_cancelled_ = false;
   // The tokens that on_step has been told of, for each hypothesis of each part.
   struct Told {

@@ -118,7 +118,6 @@ TEST_F(LineReaderTest, EveryLetterOfRandomMarkupIsTranslatedProtectedOrCopied) {
   }
 }
 
-// A name that is mentioned is not a part of the sentence, whatever tags are in it.
 // Returns a line as its parts stand in it, with the pieces that the model reads.
 std::string Describe(const LineParts& line) {
   std::string all;
@@ -206,19 +205,39 @@ TEST(CutLineTest, TheFrontIsRepeated) {
   }
 }
 
-TEST_F(LineReaderTest, MentionsAreProtected) {
-  const auto parts =
-      Read(MarkupReader(Markup::kHtml)
-               .Read("<p><span class=\"h-card\"><a href=\"u\">@<span>bob</span></a></span> A man "
-                     "is riding a bicycle.</p>"));
+TEST_F(LineReaderTest, PartsAtTheEdgesAreCopied) {
+  const std::string mention = "<span class=\"h-card\"><a href=\"u\">@<span>bob</span></a></span>";
+  const auto parts = Read(
+      MarkupReader(Markup::kHtml)
+          .Read(absl::StrCat("<p>", mention, " A man is riding a bicycle. https://a.b/c</p>")));
   ASSERT_TRUE(parts.ok()) << parts.status();
   ASSERT_EQ(parts->parts.size(), 1u);
-  std::vector<std::string> replaced;
-  for (const Annotation& annotation : parts->parts[0].marked.annotations) {
-    if (annotation.replaces) replaced.push_back(annotation.before);
-  }
-  ASSERT_EQ(replaced.size(), 1u);
-  EXPECT_NE(replaced[0].find("@<span>bob</span>"), std::string::npos) << replaced[0];
+  EXPECT_EQ(parts->parts[0].untouched, absl::StrCat("<p>", mention, " "));
+  EXPECT_EQ(Write(parts->parts[0].marked), "A man is riding a bicycle.");
+  EXPECT_TRUE(parts->parts[0].marked.annotations.empty());
+  EXPECT_EQ(parts->behind, " https://a.b/c</p>");
+  // A mention that is a word of the sentence is a part of it, whatever tags are in it.
+  const auto word = Read(MarkupReader(Markup::kHtml).Read(mention + " is riding a bicycle."));
+  ASSERT_TRUE(word.ok()) << word.status();
+  ASSERT_EQ(word->parts.size(), 1u);
+  EXPECT_EQ(word->parts[0].marked.text, "Tom is riding a bicycle.");
+}
+
+TEST_F(LineReaderTest, CapitalsAreRead) {
+  const auto text = [&](const std::string& line) {
+    const auto parts = Read(PlainLine(line));
+    EXPECT_TRUE(parts.ok()) << parts.status();
+    std::string read;
+    for (const LinePart& part : parts->parts) {
+      EXPECT_EQ(Write(part.marked), line);
+      absl::StrAppend(&read, part.marked.text);
+    }
+    return read;
+  };
+  EXPECT_EQ(text("A MAN IS RIDING A BICYCLE."), "A man is riding a bicycle.");
+  EXPECT_EQ(text("Two DOGS are NOT running."), "Two dogs are not running.");
+  EXPECT_EQ(text("A man rides a BMX."), "A man rides a BMX.");
+  EXPECT_EQ(text("I A."), "I A.");
 }
 
 }  // namespace

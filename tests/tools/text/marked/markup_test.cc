@@ -23,6 +23,7 @@ std::string Show(const MarkedLine& marked) {
     MarkedText visible = segment.marked;
     visible.markup = Markup::kNone;
     visible.references.reset();
+    visible.entities.clear();
     for (Annotation& annotation : visible.annotations) {
       if (annotation.replaces) {
         annotation.before = absl::StrCat("{", annotation.before, "}");
@@ -56,7 +57,7 @@ std::string Xml(const std::string& line) { return Read(Markup::kXml, {line})[0];
 
 TEST(MarkupTest, TextWithoutMarkupIsOneText) {
   for (const std::string line :
-       {"A dog runs.", "  Two  blanks.\t", "R&D at AT&T, Q&A; A < B > C <3 <", "x <y and z & more",
+       {"A dog runs.", "  Two  blanks. ", "R&D at AT&T, Q&A; A < B > C <3 <", "x <y and z & more",
         "\xff\xfe\x80 broken \xc3", "&; &#; & amp; &amp", "</ 3> <- -> <= <>", "a </", "]]>"}) {
     for (Markup kind : {Markup::kNone, Markup::kHtml, Markup::kXml}) {
       if (kind == Markup::kXml && line[0] == 'R') continue;  // &A; may be defined in XML.

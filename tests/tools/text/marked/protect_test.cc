@@ -58,12 +58,50 @@ TEST(ProtectTest, FindsParts) {
   EXPECT_EQ(Parts("%@ of %1$@, %@."), Found({"%@", "%1$@", "%@"}));
 }
 
+TEST(ProtectTest, FindsWhatProgramsFillIn) {
+  EXPECT_EQ(Parts("%'d %<PRIuMAX> %1$sfoo %dpx, %sx %2$-5.3fMB %n %1 of %L2"),
+            Found({"%'d", "%<PRIuMAX>", "%1$s", "%dpx", "%sx", "%2$-5.3f", "%n", "%1", "%L2"}));
+  EXPECT_EQ(
+      Parts("{count, plural, one {# file} other {# files}} {n,number} {d, date, short}"),
+      Found({"{count, plural, one {# file} other {# files}}", "{n,number}", "{d, date, short}"}));
+  EXPECT_EQ(Parts("{n, select, a {x {m, plural, other {y}}} other {z}} end"),
+            Found({"{n, select, a {x {m, plural, other {y}}} other {z}}"}));
+  EXPECT_EQ(Parts("${ name } { name } {% if x %} {{ a.b }} <%= x %> [% x %] $(name) ##NAME##"),
+            Found({"${ name }", "{ name }", "{% if x %}", "{{ a.b }}", "<%= x %>", "[% x %]",
+                   "$(name)", "##NAME##"}));
+  EXPECT_EQ(Parts("%NAME% __NAME__ __A1__ #work, #été #a_b!"),
+            Found({"%NAME%", "__NAME__", "__A1__", "#work", "#été", "#a_b"}));
+}
+
+TEST(ProtectTest, MessagesHaveTexts) {
+  EXPECT_TRUE(HasTexts("{count, plural, one {# file} other {# files}}"));
+  EXPECT_TRUE(HasTexts("{who,select,a{x}other{y}}"));
+  EXPECT_FALSE(HasTexts("{n, number}"));
+  EXPECT_FALSE(HasTexts("{n}"));
+}
+
+TEST(ProtectTest, FindsCodesAndNumbers) {
+  EXPECT_EQ(Parts("[00:00:02.000 --> 00:00:11.400] 00:02,500 [12:30] <00:00:01.000>"),
+            Found({"[00:00:02.000 --> 00:00:11.400]", "00:02,500", "[12:30]", "<00:00:01.000>"}));
+  EXPECT_EQ(Parts("--help --ab-c=d, foo_bar() std::foo() a_b_c Ctrl+Alt+F5 Strg+C, F12."),
+            Found({"--help", "--ab-c=d", "foo_bar()", "std::foo()", "a_b_c", "Ctrl+Alt+F5",
+                   "Strg+C", "F12"}));
+  EXPECT_EQ(Parts(":) ;-) a :D <3, ^^ xD! (a:) 8) x:D <3a"),
+            Found({":)", ";-)", ":D", "<3", "^^", "xD"}));
+  EXPECT_EQ(Parts("1.2.3, v2.0.1-rc1 192.168.0.1:80 10.0.0.0/8."),
+            Found({"1.2.3", "v2.0.1-rc1", "192.168.0.1:80", "10.0.0.0/8"}));
+  EXPECT_EQ(Parts(">> a ♪ b ♪"), Found({">> ", "♪", "♪"}));
+}
+
 TEST(ProtectTest, ProseHasNone) {
   for (const char* text :
        {"and/or 10:30 50% a:b e.g. w/o 1/2 50% solution 100 % der He/she 24/7 km/h 3.5 i.e. U.S.A.",
         "$5 US$20 a.m. 5 % davon. 20% discount, 30%off 100%s 50%d C:D time 12:30:45 3:4:5 a:b:c",
         "Note:this: std::vector © ™ 20 °C „Zitat“ “x” … – — € ½ Er sagte: „Nein.“ Dr.med.",
         "<b>bold</b> The end.Next one.so on. yes/ no /, e.g.pd and \\ / Mr.X a.b c.text .txt",
+        "{a, b} { a b } #1 C# a#b 5 % davon 100 %ig % x %discount 3:4 [1] -- a --b- F13 F-5 "
+        "(x)",
+        "a -> b --> c 2.5 1,000.50 31.12.2020? :x (8) 1:1) http: / a_ _b a>>b 50%discount",
         "A man, in a blue T-shirt ( or so ) ; and... \"what?\" {not one} < 5 > 3 @ home # 1 ~ 5"}) {
     EXPECT_EQ(Parts(text), Found()) << text;
   }

@@ -141,6 +141,78 @@ TEST(AnnotationsTest, PartsStandWhereANameWould) {
             "\xe6\xbc\xa2\xe5\xad\x97\n");
 }
 
+// Lines of two sentences, with a part of some kind in each: none is lost, doubled, or moved into
+// the other sentence.
+TEST(AnnotationsTest, EveryKindStaysInItsSentence) {
+  // N is a number.
+  const std::vector<std::string> kinds = {"https://x.y/N",
+                                          "mN@x.org",
+                                          "@mN",
+                                          "#mN",
+                                          "/usr/bin/N",
+                                          "{nN}",
+                                          "{0}",
+                                          "%d",
+                                          "%1$s",
+                                          "%'d",
+                                          "${ nN }",
+                                          "{% nN %}",
+                                          "<%= nN %>",
+                                          "[% nN %]",
+                                          "$(nN)",
+                                          "##XN##",
+                                          "%XN%",
+                                          "__XN__",
+                                          "{nN, plural, one {# a} other {# b}}",
+                                          "{{ nN }}",
+                                          "`a nN`",
+                                          "``a nN``",
+                                          "--nN",
+                                          "n_N()",
+                                          "Ctrl+FN",
+                                          "[00:0N:02.000]",
+                                          ":nN:",
+                                          ":-D",
+                                          "<3",
+                                          "1.2.N",
+                                          "10.0.0.N",
+                                          "\\u26N0",
+                                          "<nN>",
+                                          "{\\nN}"};
+  std::mt19937 random(9);
+  const auto sentence = [&](const std::string& part) {
+    const std::vector<std::string> words = {"A man", "sees", "two dogs", "on the street"};
+    std::string text;
+    const size_t place = random() % (words.size() + 1);
+    for (size_t i = 0; i <= words.size(); ++i) {
+      if (i == place) absl::StrAppend(&text, text.empty() ? "" : " ", part);
+      if (i < words.size()) absl::StrAppend(&text, text.empty() ? "" : " ", words[i]);
+    }
+    return text + ".";
+  };
+  std::vector<std::array<std::string, 2>> parts;
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < 700; ++i) {
+    const auto part = [&](size_t kind, const char* digit) {
+      return absl::StrReplaceAll(kinds[kind % kinds.size()], {{"N", digit}});
+    };
+    parts.push_back({part(i, "1"), part(i / kinds.size() + random() % 35, "2")});
+    if (parts.back()[0] == parts.back()[1]) parts.back()[1] = "https://x.y/2";
+    texts.push_back(absl::StrCat(sentence(parts.back()[0]), " ", sentence(parts.back()[1])));
+  }
+  Options options;
+  options.beam_size = 1;
+  const auto translator = CaptionsTranslator(2);
+  const auto results =
+      TranslateWith(translator.get(), LoadNibu(CaptionsModelPath()), options, texts);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const std::string& text = results[i].hypotheses[0].text;
+    EXPECT_EQ(Count(text, parts[i][0]), Count(texts[i], parts[i][0])) << texts[i] << "\n" << text;
+    EXPECT_EQ(Count(text, parts[i][1]), Count(texts[i], parts[i][1])) << texts[i] << "\n" << text;
+    EXPECT_LT(text.find(parts[i][0]), text.find(parts[i][1])) << texts[i] << "\n" << text;
+  }
+}
+
 // Expects that a part of each line comes out once and unchanged, whatever becomes of the rest.
 void ExpectKept(const std::string& flags, const std::vector<std::array<std::string, 3>>& lines) {
   std::string input;
@@ -258,6 +330,16 @@ TEST(AnnotationsTest, AlongWithOtherOptions) {
   const auto hypothesis = Hypotheses("--alignment=hard", "A man is reading {book}.")[0];
   EXPECT_EQ(hypothesis["text"], "Ein Mann liest {book}.");
   EXPECT_EQ(hypothesis["alignment"].size(), TokensOf(hypothesis).size());
+}
+
+TEST(AnnotationsTest, MessagesOfIcuAreWarnedOf) {
+  const std::string message = "{n, plural, one {# file} other {# files}}";
+  for (const std::string& line : {message, "A dog sees " + message + "."}) {
+    const Outcome outcome = Translate("--warnings", line + "\n");
+    EXPECT_EQ(Count(outcome.out, message), 1u) << outcome.out;
+    EXPECT_EQ(Count(outcome.err, "protected"), 1u) << outcome.err;
+  }
+  EXPECT_EQ(Translate("--warnings", "A dog sees {n, number}.\n").err, "");
 }
 
 TEST(AnnotationsTest, FlagsChooseWhatIsProtected) {
