@@ -119,7 +119,8 @@ MarkedLine ReadMarks(const LinePlan& plan, const MarkedLine& line) {
     if (marked.markup != Markup::kNone || !marked.annotations.empty() ||
         marked.references.has_value() ||
         (marked.text.find_first_of(kMarks) == std::string::npos &&
-         !absl::StrContains(marked.text, "   "))) {
+         !absl::StrContains(marked.text, "   ")) ||
+        plan.coder.HasAddedTokens(marked.text)) {  // to the model, "<term>" is a word
       add(untouched, marked);
       continue;
     }

@@ -64,9 +64,13 @@ class TextCoder {
   // Returns the source text of pieces, as the tokenizer has normalized it.
   std::string SourceText(absl::Span<const std::string> pieces) const;
 
-  // Returns true if a text is the name of an added token, which the model reads as it is.
+  // Return true if a text is the name of an added token, which the model reads as it is, or has
+  // added tokens in it.
   bool IsAddedToken(absl::string_view text) const {
     return has_sentencepiece() && source_tokenizer_->IsAdded(text);
+  }
+  bool HasAddedTokens(absl::string_view text) const {
+    return has_sentencepiece() && source_tokenizer_->HasAdded(text);
   }
   bool HasUnknown(absl::Span<const std::string> pieces) const;
   // Returns the spans of words with characters that the source vocabulary lacks. Brackets without

@@ -35,8 +35,9 @@ class TextTokenizer {
   absl::StatusOr<std::string> Decode(absl::Span<const std::string> pieces,
                                      std::vector<TextSpan>* spans = nullptr) const;
 
-  // Returns true if a text is the name of an added token.
+  // Return true if a text is the name of an added token, or has added tokens in it.
   bool IsAdded(absl::string_view text) const { return added_.count(std::string(text)) > 0; }
+  bool HasAdded(absl::string_view text) const { return !added_.empty() && !Find(text).empty(); }
 
  private:
   // A name to search a text for.
