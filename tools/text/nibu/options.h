@@ -104,8 +104,8 @@ struct Options {
   bool tokenized = false;           // Source and translation are pieces separated by single spaces.
   bool split_sentences = true;      // The sentences of a line are translated one by one.
   std::string split_language = {};  // The language of the sentence splitter; empty: the source's.
-  // Kinds of parts that come out as they went in: "all", "none", or a list of urls, emails, paths,
-  // placeholders, emoji and unknown.
+  // Kinds of parts that come out as they went in: "all", "none", or some of urls, emails, paths,
+  // placeholders, emoji, codes, capitals, numbers and unknown.
   std::string protect = "all";
   std::string protect_pattern = {};          // An RE2 expression whose matches are protected, too.
   std::vector<GlossaryEntry> glossary = {};  // Not in the table; needs a beam.
