@@ -97,14 +97,15 @@ TEST_F(ConvertTest, ModelsComeBack) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "out"), {}), 2);
 }
 
-// The Hugging Face directory keeps the model's own length limit.
+// The Hugging Face directory keeps the model's own length limit: of its max_length of 257, one is
+// the decoder's start, and one the end token that forced_eos_token_id puts there.
 TEST_F(ConvertTest, DefaultsComeBack) {
   ASSERT_EQ(Run(absl::StrCat("nibu-convert ", kCaptions, "--out=", Out("hf/"))).status, 0);
   const auto defaults = [&](const std::string& flags) {
     return nlohmann::json::parse(
         Run(absl::StrCat("nibu-inspect --json ", kCaptions, flags)).out)["defaults"];
   };
-  EXPECT_EQ(defaults("")["max_decoding_length"], 256);
+  EXPECT_EQ(defaults("")["max_decoding_length"], 255);
   EXPECT_EQ(defaults("--model=" + Out("hf")), defaults(""));
 }
 

@@ -112,7 +112,7 @@ absl::Span<const OptionRow> TextOptionRows() {
            .programs = kTranslating}),
       Row<&Options::end_token>(
           {.name = "end_token",
-           .help = "Tokens, separated by commas, any of which ends a hypothesis; a comma within a "
+           .help = "Tokens, separated by commas, any of which ends a hypothesis. A comma within a "
                    "token is written \\,. They take the place of the model's end token.",
            .group = kSearchOnTextGroup,
            .programs = kTranslating}),
