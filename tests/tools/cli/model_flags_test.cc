@@ -105,7 +105,7 @@ TEST_F(DefaultsTest, LengthsAndRepetitionsAreHuggingFaces) {
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return nlohmann::json::parse(outcome.out)["hypotheses"][0]["tokens"].size();
   };
-  SetDefault("max_length", 3);  // This length includes the decoder's start.
+  SetDefault("max_length", 4);  // It counts the decoder's start, and the forced end token.
   EXPECT_EQ(tokens(""), 2u);
   EXPECT_EQ(tokens("--max_decoding_length=3 "), 3u);
   EXPECT_EQ(nlohmann::json::parse(Bench("").out)["target_tokens"], 2);

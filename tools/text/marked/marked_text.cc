@@ -215,12 +215,11 @@ std::string Write(const MarkedText& marked) {
     absl::StrAppend(&out, text);
   };
   std::vector<const Annotation*> open;
+  const Annotation* capitals = nullptr;  // the outermost open one that is written in capitals
   const auto write_up_to = [&](size_t at) {
     if (at <= written) return;
     std::string part = marked.text.substr(written, at - written);
-    const auto capitals =
-        absl::c_find_if(open, [](const Annotation* each) { return each->capitals.has_value(); });
-    if (capitals != open.end()) part = ToUpper(part, *(*capitals)->capitals);
+    if (capitals != nullptr) part = ToUpper(part, *capitals->capitals);
     add_text(EscapeText(marked.markup, marked.entities, part));
     written = at;
   };
@@ -229,6 +228,7 @@ std::string Write(const MarkedText& marked) {
     for (; !open.empty() && open.back()->span.end <= at; open.pop_back()) {
       write_up_to(open.back()->span.end);
       out += open.back()->after;
+      if (open.back() == capitals) capitals = nullptr;
     }
     write_up_to(at);
   };
@@ -241,6 +241,7 @@ std::string Write(const MarkedText& marked) {
       out += annotation.before;
     }
     open.push_back(&annotation);
+    if (capitals == nullptr && annotation.capitals.has_value()) capitals = &annotation;
   }
   close_up_to(marked.text.size());
   return out;
