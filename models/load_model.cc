@@ -186,8 +186,13 @@ absl::StatusOr<LoadedModel> Load(OpenedModel&& opened, ComputeType compute_type)
   const bool is_packed_for_this = has_packed && packed.fingerprint == PackFingerprint();
   NIBU_RETURN_IF_ERROR(opened.config.Validate());
   std::vector<std::string> notes;
-  if (compute_type == ComputeType::kInt8 && !is_packed_for_this) {
-    std::string note = EqualizeForInt8(opened.config, opened.names, opened.source.get());
+  if (compute_type == ComputeType::kInt8) {
+    std::string note;
+    if (!is_packed_for_this) {
+      note = EqualizeForInt8(opened.config, opened.names, opened.source.get());
+    }
+    // A file that was written in int8 has the note that was made then.
+    if (note.empty()) note = opened.facts[kInt8Fact];
     if (!note.empty()) notes.push_back(std::move(note));
   }
   if (has_packed && !is_packed_for_this) {

@@ -16,6 +16,9 @@
 
 namespace nibu::internal {
 
+// The name of the fact by which a .nibu file in int8 keeps the line of EqualizeForInt8.
+inline constexpr char kInt8Fact[] = "int8_note";
+
 // Replaces the tensors of layers that int8 would ruin by equalized ones, where that is exact.
 // Returns a line for the user that names the layers where it is not; empty: there are none. Int8
 // tensors, and those with an activation scale, stay as they are, and so do tensors that are

@@ -84,8 +84,9 @@ absl::Status AttachScales(const FileBytes& file, TensorSource* source) {
     if (!absl::EndsWith(name, kScale)) continue;
     const std::string weight = name.substr(0, name.size() - kScale.size());
     StoredTensor* target = source->Mutable(weight);
+    if (target == nullptr) continue;  // another kind of scale, such as T5's of queries
     const StoredTensor* scale = source->Find(name);
-    if (target == nullptr || scale->view.dtype != DType::kFloat32 || scale->view.shape.size() > 1) {
+    if (scale->view.dtype != DType::kFloat32 || scale->view.shape.size() > 1) {
       return DamagedCTranslate2(file, absl::StrCat("\"", name, "\" is not the scale of anything"));
     }
     std::vector<float> values(static_cast<size_t>(scale->view.elements()));

@@ -62,8 +62,11 @@ absl::StatusOr<OpenedModel> OpenArgos(const Folder& folder) {
   }
   NIBU_ASSIGN_OR_RETURN(const std::string prefix, metadata.String("target_prefix", ""));
   if (!prefix.empty()) {
-    NIBU_ASSIGN_OR_RETURN(opened.defaults.forced_bos,
-                          FindToken(opened.vocabulary.target_tokens, prefix, metadata.file()));
+    const auto token = FindToken(opened.vocabulary.target_tokens, prefix, metadata.file());
+    if (!token.ok() || *token == opened.config.eos) {
+      return metadata.Wrong("target_prefix", "a token of the model's target vocabulary");
+    }
+    opened.defaults.forced_bos = *token;
     AddSource(metadata, "target_prefix", &opened.defaults);
   }
   opened.format = "Argos Translate";

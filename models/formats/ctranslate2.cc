@@ -139,7 +139,8 @@ absl::Status CheckSupported(const TensorSource& source) {
   for (const std::string& name : source.Names()) {
     for (const absl::string_view part : absl::StrSplit(name, '/')) {
       for (const auto& [word, what] : kUnsupported) {
-        if (part == word) return NotSupported(source.description(), ": ", name, ": ", what);
+        if (part != word) continue;
+        return NotSupported(source.description(), ": not supported: ", name, ": ", what);
       }
     }
   }

@@ -181,6 +181,13 @@ absl::StatusOr<std::shared_ptr<const FileBytes>> OpenRequiredFile(const std::str
   return file;
 }
 
+absl::StatusOr<int> ReadSourceEnd(const ConfigFile& tokenizer,
+                                  const std::vector<std::string>& tokens, int absent) {
+  NIBU_ASSIGN_OR_RETURN(const std::string eos, SpecialToken(tokenizer, "eos_token", "</s>"));
+  const auto found = absl::c_find(tokens, eos);
+  return found == tokens.end() ? absent : static_cast<int>(found - tokens.begin());
+}
+
 absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const ConfigFile& config) {
   const nlohmann::json* value = config.Find(key);
   if (value == nullptr || !value->is_array()) return config.OptionalInt(key);

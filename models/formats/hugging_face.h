@@ -76,6 +76,12 @@ inline constexpr std::pair<absl::string_view, Activation> kHuggingFaceActivation
 // Sets eos (the first one of a list), decoder_start and suppressed (padding).
 absl::Status ReadTokenIds(const ConfigFile& config, ModelConfig* model);
 
+// Returns the id of the token that a tokenizer appends to sources: its "eos_token", </s> by
+// default. Which tokens end translations is the generation's configuration's to say, and may
+// differ. `absent`: the result if the vocabulary has no such token.
+absl::StatusOr<int> ReadSourceEnd(const ConfigFile& tokenizer,
+                                  const std::vector<std::string>& tokens, int absent);
+
 // Returns the id in a field, if it is there. A list of one id counts as that id.
 absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const ConfigFile& config);
 

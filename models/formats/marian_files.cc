@@ -133,6 +133,9 @@ absl::StatusOr<MarianFiles> ReadDecoderYml(const ConfigFile& yml) {
   if (!(factor >= 0)) return yml.Wrong("max-length-factor", "at least 0");
   if (factor > 0) files.defaults.max_length_factor = factor;
   NIBU_ASSIGN_OR_RETURN(files.defaults.word_penalty, Number(yml, "word-penalty", 0));
+  for (const char* name : {"normalize", "max-length-factor", "word-penalty"}) {
+    AddSource(yml, name, &files.defaults);
+  }
   NIBU_ASSIGN_OR_RETURN(files.allow_unknown, yml.Bool("allow-unk", false));
   return files;
 }
@@ -301,18 +304,19 @@ bool IsMarianModel(const FileBytes& file) {
 bool IsMarianDecoderYml(const FileBytes& file) {
   if (!IsYaml(WithoutGz(file.path()))) return false;
   constexpr size_t kMost = 1 << 16;  // configurations are shorter, and vocabularies mostly longer
-  bool has_models = false;
-  bool has_vocabularies = false;
-  for (absl::string_view line : absl::StrSplit(FrontOf(file.bytes(), kMost), '\n')) {
-    // A list follows in the next line or in brackets. A token "models" has its id there.
-    bool* has = absl::ConsumePrefix(&line, "models:")   ? &has_models
-                : absl::ConsumePrefix(&line, "vocabs:") ? &has_vocabularies
-                                                        : nullptr;
-    if (has == nullptr) continue;
-    line = absl::StripAsciiWhitespace(line);
-    *has |= line.empty() || line[0] == '[' || line[0] == '#';
+  const std::string front = FrontOf(file.bytes(), kMost + 1);
+  if (front.size() > kMost || !absl::StrContains(front, "models") ||
+      !absl::StrContains(front, "vocabs")) {
+    return false;
   }
-  return has_models && has_vocabularies;
+  const auto yml = ParseYaml(front, file.path());
+  if (!yml.ok() || !yml->is_object()) return false;
+  // A token "models" of a vocabulary has its id there. Other forms are refused when it is read.
+  const auto names = [&](const char* key) {
+    const auto value = yml->find(key);
+    return value != yml->end() && !value->is_number();
+  };
+  return names("models") && names("vocabs");
 }
 
 absl::StatusOr<MarianFiles> FindMarianFiles(const std::string& path) {

@@ -179,7 +179,8 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
   parts.sentencepiece = std::string(sentencepiece->bytes());
   parts.forced_target = forced_target;
   parts.is_mbart = model->position_kind == PositionKind::kLearned;
-  parts.language_starts = model->decoder_start != model->eos;
+  NIBU_ASSIGN_OR_RETURN(const int suffix, ReadSourceEnd(parts.tokenizer, parts.tokens, model->eos));
+  parts.language_starts = model->decoder_start != suffix;
   NIBU_ASSIGN_OR_RETURN(parts.tokenizer_class, config.String("tokenizer_class", ""));
   return MultilingualVocabulary(directory, std::move(parts), model);
 }
@@ -229,9 +230,10 @@ absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& direct
   vocabulary.target_sentencepiece = vocabulary.source_sentencepiece;
   NIBU_ASSIGN_OR_RETURN(model->unk, FindToken(vocabulary.source_tokens, "<unk>", directory));
   model->unk_target = model->unk;
-  model->source_suffix = {model->eos};
-
   const ConfigFile& tokenizer = parts.tokenizer;
+  NIBU_ASSIGN_OR_RETURN(const int suffix,
+                        ReadSourceEnd(tokenizer, vocabulary.source_tokens, model->eos));
+  model->source_suffix = {suffix};
   NIBU_ASSIGN_OR_RETURN(languages.default_source,
                         DefaultLanguage(tokenizer, "src_lang", languages.languages));
   if (languages.default_target.empty()) {

@@ -62,7 +62,7 @@ struct MultilingualParts {
 };
 
 // Returns the vocabulary with its languages, which stand in sources and targets as described above.
-// `directory` is for messages. Sets model->unk, unk_target, source_suffix (to model->eos) and
+// `directory` is for messages. Sets model->unk, unk_target, source_suffix and
 // suppressed. InvalidArgument: a default language is not among the languages, or <unk> is missing.
 absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& directory,
                                                        MultilingualParts parts, ModelConfig* model);

@@ -99,7 +99,8 @@ absl::StatusOr<ModelVocabulary> ReadT5Vocabulary(const std::string& directory, M
   }
   NIBU_ASSIGN_OR_RETURN(model->unk, FindToken(tokens, "<unk>", sentencepiece->path()));
   model->unk_target = model->unk;
-  model->source_suffix = {model->eos};
+  NIBU_ASSIGN_OR_RETURN(const int suffix, ReadSourceEnd(tokenizer, tokens, model->eos));
+  model->source_suffix = {suffix};
   vocabulary.words_follow_added = is_legacy;
   vocabulary.source_tokens = std::move(tokens);
   vocabulary.target_tokens = vocabulary.source_tokens;

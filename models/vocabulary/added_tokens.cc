@@ -1,6 +1,7 @@
 // Collects added tokens from the files that may have them.
 #include "models/vocabulary/added_tokens.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <set>
 #include <utility>
@@ -141,7 +142,7 @@ absl::Status AddTokensOfFiles(const std::string& directory, OpenedModel* model) 
   for (const ListedToken& token : listed) {
     const auto id = static_cast<size_t>(token.rules.token);
     if (token.rules.token < 0 || id >= vocabulary.source_tokens.size() || token.text.empty() ||
-        frame.count(token.text) > 0 || !LanguageTokens({token.text}).empty()) {
+        frame.count(token.text) > 0) {
       continue;
     }
     std::string& name = vocabulary.source_tokens[id];
@@ -150,7 +151,18 @@ absl::Status AddTokensOfFiles(const std::string& directory, OpenedModel* model) 
     if (is_unused) {
       name = token.text;
       if (is_shared) vocabulary.target_tokens[id] = token.text;
-      std::erase(model->config.suppressed, token.rules.token);
+    }
+    if (!LanguageTokens({token.text}).empty()) {
+      // It is put in front of a text. SentencePiece does not know it, but may know others, as that
+      // of MADLAD-400 does: such models have it in the text.
+      if (is_unused && token.text[0] == '<') vocabulary.added_tokens.push_back(token.rules);
+      continue;
+    }
+    if (is_unused) {
+      // The list has the id once because it had no name, and again if a configuration forbids it.
+      std::vector<int>& suppressed = model->config.suppressed;
+      const auto once = std::find(suppressed.begin(), suppressed.end(), token.rules.token);
+      if (once != suppressed.end()) suppressed.erase(once);
     }
     vocabulary.added_tokens.push_back(token.rules);
   }

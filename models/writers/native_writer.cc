@@ -191,6 +191,7 @@ absl::Status Write(const OpenedModel& model, const NativeOptions& options, const
   }
   NIBU_ASSIGN_OR_RETURN(NativeFile file, NativeFile::Create(pending));
   NIBU_RETURN_IF_ERROR(WriteModel(model, options.quantization, &file));
+  if (!note->empty()) file.header()["facts"][kInt8Fact] = *note;
   if (options.packed.has_value()) {
     NIBU_RETURN_IF_ERROR(AddPacked(pending.path(), *options.packed, &file));
   }

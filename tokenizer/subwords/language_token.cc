@@ -20,12 +20,16 @@ size_t TokenLength(absl::string_view text) {
 
 }  // namespace
 
+absl::string_view LanguageTokenOf(absl::string_view text) {
+  const absl::string_view line = absl::StripLeadingAsciiWhitespace(text);
+  return line.substr(0, TokenLength(line));
+}
+
 std::string TakeLanguageToken(const Vocabulary& vocabulary, absl::string_view* text) {
-  const absl::string_view line = absl::StripLeadingAsciiWhitespace(*text);
-  const size_t length = TokenLength(line);
-  const absl::string_view token = line.substr(0, length);
-  if (length == 0 || !vocabulary.Contains(token)) return "";
-  *text = absl::StripLeadingAsciiWhitespace(line.substr(length));
+  const absl::string_view token = LanguageTokenOf(*text);
+  if (token.empty() || !vocabulary.Contains(token)) return "";
+  text->remove_prefix(static_cast<size_t>(token.data() - text->data()) + token.size());
+  *text = absl::StripLeadingAsciiWhitespace(*text);
   return std::string(token);
 }
 

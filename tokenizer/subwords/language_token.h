@@ -16,6 +16,10 @@ namespace nibu::internal {
 // the text. Returns the token; empty if there is none, and the text is unchanged then.
 std::string TakeLanguageToken(const Vocabulary& vocabulary, absl::string_view* text);
 
+// Returns the language token that a text begins with, behind blanks, whether a vocabulary has it or
+// not; empty if there is none.
+absl::string_view LanguageTokenOf(absl::string_view text);
+
 // Returns how many of a line's first pieces are its language token: 0, 1, or 2 where SentencePiece
 // has put the start of a word, "▁", in front of the token.
 size_t LanguagePrefix(const Vocabulary& vocabulary, absl::Span<const std::string> pieces);

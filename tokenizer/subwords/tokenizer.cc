@@ -76,6 +76,15 @@ absl::StatusOr<std::unique_ptr<SentencePieceTokenizer>> SentencePieceTokenizer::
     return tokenizer;
   }
   std::string error = "its character map is broken";
+  // A model begins with the tag of its first piece, a line feed.
+  const absl::string_view front = model.substr(0, 100);
+  if (!front.empty() && front[0] != '\n' &&
+      std::none_of(front.begin(), front.end(), [](unsigned char c) {
+        return c < ' ' && c != '\t' && c != '\r' && c != '\n';
+      })) {
+    return absl::InvalidArgumentError(
+        "a text, such as a list of tokens, and no SentencePiece model (*.spm, *.model)");
+  }
   if (!CharsmapsAreSound(model) || !tokenizer->model_.Load(model.data(), model.size(), &error)) {
     return absl::InvalidArgumentError(
         absl::StrCat("not a whole SentencePiece model (", error, "); download it again"));

@@ -34,7 +34,8 @@ absl::Span<const OptionRow> ConvertOptionRows() {
       Row<&ConvertOptions::quantization>(
           {.name = "quantization",
            .help = "Number type of the written weights; none keeps the stored types. int8 is for a "
-                   ".nibu file alone; weights that are int8 already stay as they are with it.",
+                   ".nibu file alone; weights that are int8 already stay as they are with it, and "
+                   "embedding tables keep their type.",
            .group = kOutputGroup,
            .values = "none float32 bfloat16 int8",
            .is_common = true}),

@@ -156,7 +156,8 @@ Fact VocabularyFact(const OpenedModel& model) {
   add_token("end", target, model.config.eos);
   add_token("unknown", source, model.config.unk);
   add_token("start", target, model.config.decoder_start);
-  const auto& languages = vocabulary.languages.languages;
+  const auto& languages = vocabulary.languages.languages.empty() ? vocabulary.language_tokens
+                                                                 : vocabulary.languages.languages;
   for (const auto& language : languages) json["languages"].push_back(language.code);
   if (!languages.empty()) {
     absl::StrAppend(&text, ", ", languages.size(), " languages: ",

@@ -221,6 +221,10 @@ TEST(Equalize, WarnsWhereItWouldNotBeExact) {
     std::string written;
     ASSERT_TRUE(WriteNative(model, options, folder / "m.nibu", &written).ok());
     EXPECT_EQ(written, note);
+    // The file has the line, since its int8 weights do not tell what they were.
+    EXPECT_EQ(LoadModel(folder / "m.nibu", ComputeType::kInt8)->notes,
+              std::vector<std::string>{note});
+    EXPECT_TRUE(LoadModel(folder / "m.nibu", ComputeType::kFloat32)->notes.empty());
   }
   EXPECT_EQ(LoadModel(std::move(model), ComputeType::kInt8)->notes, std::vector<std::string>{note});
 }

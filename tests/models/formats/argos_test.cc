@@ -102,7 +102,9 @@ TEST(Argos, RefusesWhatItCannotTranslate) {
 
   for (const auto& [metadata, part] :
        {std::pair(R"({"type": "sbd", "from_codes": ["en"]})", "of type \"sbd\""),
-        std::pair(R"({"target_prefix": "__de__"})", "json: the token \"__de__\" is missing"),
+        std::pair(R"({"target_prefix": "__de__"})",
+                  "\"target_prefix\" must be a token of the model's target vocabulary"),
+        std::pair(R"({"target_prefix": "</s>"})", "\"target_prefix\" must be a token of"),
         std::pair(R"({"target_prefix": 1})", "\"target_prefix\" must be a string"),
         std::pair(R"({"type": 1})", "\"type\" must be a string"), std::pair("[]", "not an object"),
         std::pair("{", "not JSON")}) {

@@ -82,6 +82,26 @@ TEST(MarianFiles, ConfigurationsOfTraining) {
                                             "m.npz.decoder.yml"));
 }
 
+// YAML has many forms of the same content.
+TEST(MarianFiles, ConfigurationsInAnyForm) {
+  const TinyMarianModel tiny;
+  for (const std::string yml :
+       {"\"models\": [m.npz]\n'vocabs': [v.yml, v.yml]\nbeam-size: 5\n",
+        "models : [m.npz]\nvocabs : [v.yml, v.yml]\nbeam-size : 5\n",
+        "{models: [m.npz], vocabs: [v.yml, v.yml], beam-size: 5}\n",
+        "{\"models\": [\"m.npz\"], \"vocabs\": [\"v.yml\", \"v.yml\"], \"beam-size\": 5}",
+        "\xef\xbb\xbfmodels: [m.npz]\nvocabs: [v.yml, v.yml]\nbeam-size: 5\n"}) {
+    SCOPED_TRACE(yml);
+    const testing::Members files = {
+        {"m.npz", tiny.Npz()}, {"v.yml", tiny.VocabularyYml()}, {"config.yml", yml}};
+    for (const char* path : {"", "m.npz", "config.yml"}) EXPECT_EQ(BeamSize(files, path), 5);
+  }
+  EXPECT_THAT(LoadError({{"m.npz", tiny.Npz()},
+                         {"v.yml", tiny.VocabularyYml()},
+                         {"config.yml", "models: m.npz\nvocabs: [v.yml, v.yml]\n"}}),
+              HasSubstr("config.yml: \"models\" must be"));
+}
+
 TEST(MarianFiles, ConfigurationsOfAnyName) {
   const TinyMarianModel tiny;
   const std::string head = "relative-paths: true\nmodels: [m.npz]\nvocabs:\n- v.yml\n- v.yml\n";

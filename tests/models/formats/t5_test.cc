@@ -154,6 +154,15 @@ TEST(T5, VocabulariesHaveTheSentinelTokens) {
   EXPECT_EQ(madlad->model->config.eos, 2);
 }
 
+// The tokenizer ends sources, whatever ends translations.
+TEST(T5, SourcesEndInTheTokenizersEndToken) {
+  for (const nlohmann::json& ends : {nlohmann::json{1, 26}, nlohmann::json{26, 1}}) {
+    const auto t5 = Load("t5", Set({{"eos_token_id", ends}}));
+    ASSERT_TRUE(t5.ok()) << t5.status();
+    EXPECT_THAT(t5->model->config.source_suffix, ElementsAre(1)) << ends;
+  }
+}
+
 TEST(T5, WhatIsWrongIsNamed) {
   EXPECT_THAT(T5Error("t5", RemoveField("spiece.model")),
               HasSubstr("spiece.model: no such file; a Hugging Face directory of T5"));

@@ -9,6 +9,7 @@
 #include "engine/core/errors.h"
 #include "engine/core/option_error.h"
 #include "engine/core/status_macros.h"
+#include "models/vocabulary/vocabulary_file.h"
 #include "tokenizer/unicode/language_code.h"
 #include "tools/text/options/nearest.h"
 
@@ -65,7 +66,11 @@ absl::Status CheckSource(const ModelVocabulary& vocabulary, const std::string& g
   const std::vector<std::string> targets = CodesOf(vocabulary.language_tokens);
   const bool is_open = own.empty() ? !SameLanguage(given, targets).empty()
                                    : !IsOneLanguage(own) && IsLanguageCode(given);
-  return is_open ? absl::OkStatus() : CheckOnlyLanguage("src_lang", given, own);
+  if (is_open || given.empty()) return absl::OkStatus();
+  if (own.empty() && !targets.empty()) {
+    return FindLanguage(vocabulary.language_tokens, "src_lang", given, "").status();
+  }
+  return CheckOnlyLanguage("src_lang", given, own);
 }
 
 // Returns the token of the target language for ChosenLanguages::target_token, or -1.
@@ -74,7 +79,9 @@ absl::StatusOr<int> ChooseToken(const ModelVocabulary& vocabulary, const std::st
   const Known& known = vocabulary.language_tokens;
   if (known.empty()) NIBU_RETURN_IF_ERROR(CheckOnlyLanguage("tgt_lang", given, own));
   if (known.empty() || given.empty()) return -1;
-  const absl::StatusOr<int> token = FindLanguage(known, "tgt_lang", given, "");
+  const Known bracketed = LanguageTokens({given});  // the user may name the token itself
+  const absl::StatusOr<int> token =
+      FindLanguage(known, "tgt_lang", bracketed.empty() ? given : bracketed[0].code, "");
   // A model for one language may have tokens for its variants, as one for Chinese has. It
   // translates without any, too.
   const bool is_own = IsOneLanguage(own) && !SameLanguage(given, {own}).empty();

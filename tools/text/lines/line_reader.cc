@@ -109,6 +109,10 @@ class LineReader {
       if (&segment == &line.segments.front()) {
         Front front = ReadFront(plan_, segment.marked.text, splits_);
         front_ = std::move(front.line);
+        NIBU_RETURN_IF_ERROR(plan_.coder.CheckLanguageToken(front_.text));
+        if (plan_.pivot != nullptr) {
+          NIBU_RETURN_IF_ERROR(plan_.pivot->second.coder.CheckLanguageToken(front_.text));
+        }
         line_.pivot_front = std::move(front.pivot);
         const size_t taken = text.text.size() - front_.text.size();
         line_.front = text.text.substr(0, taken);

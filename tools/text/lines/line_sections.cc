@@ -120,7 +120,7 @@ MarkedLine ReadMarks(const LinePlan& plan, const MarkedLine& line) {
         marked.references.has_value() ||
         (marked.text.find_first_of(kMarks) == std::string::npos &&
          !absl::StrContains(marked.text, "   ")) ||
-        plan.coder.HasAddedTokens(marked.text)) {  // to the model, "<term>" is a word
+        !plan.coder.AddedTokens(marked.text).empty()) {  // to the model, "<term>" is a word
       add(untouched, marked);
       continue;
     }
@@ -136,9 +136,13 @@ MarkedLine ReadMarks(const LinePlan& plan, const MarkedLine& line) {
 void ProtectParts(const LinePlan& plan, MarkedText* text) {
   if (plan.protector == nullptr) return;
   std::vector<TextSpan> parts = FindParts(plan.protector, *text);
+  // An added token is read whole, unless it is only a piece of a part ("{" of "{name}").
+  const std::vector<TextSpan> added = plan.coder.AddedTokens(text->text);
   std::erase_if(parts, [&](const TextSpan& part) {
-    return plan.coder.IsAddedToken(
-        absl::string_view(text->text).substr(part.begin, part.end - part.begin));
+    return absl::c_any_of(added, [&](const TextSpan& token) {
+      const bool encloses = part.begin <= token.begin && token.end <= part.end && part != token;
+      return part.begin < token.end && token.begin < part.end && !encloses;
+    });
   });
   ProtectSpans(parts, text);
 }

@@ -15,6 +15,7 @@
 #include "engine/core/status_macros.h"
 #include "tokenizer/subwords/language_token.h"
 #include "tokenizer/unicode/characters.h"
+#include "tokenizer/unicode/language_code.h"
 
 namespace nibu::internal {
 namespace {
@@ -75,7 +76,6 @@ std::vector<int> IdsOf(const Vocabulary& vocabulary, absl::Span<const std::strin
 absl::StatusOr<TextCoder> TextCoder::Create(const ModelVocabulary& vocabulary,
                                             const ModelConfig& config) {
   TextCoder coder;
-  coder.language_tokens_ = !vocabulary.language_tokens.empty();
   NIBU_ASSIGN_OR_RETURN(Vocabulary source,
                         Vocabulary::Create(vocabulary.source_tokens, config.unk));
   coder.source_vocabulary_ = std::make_shared<const Vocabulary>(std::move(source));
@@ -97,12 +97,17 @@ absl::StatusOr<TextCoder> TextCoder::Create(const ModelVocabulary& vocabulary,
   }
   // The vocabularies of T5 have this token, and no other model's do.
   const bool has_sentinels = coder.source_vocabulary_->Contains("<extra_id_0>");
-  coder.instructions_ = has_sentinels && !coder.language_tokens_;
-  if (coder.language_tokens_ && coder.has_sentencepiece()) {
-    const int token = vocabulary.language_tokens[0].token;
-    NIBU_ASSIGN_OR_RETURN(const auto pieces, EncodeText(coder.source_tokenizer_,
-                                                        coder.source_vocabulary_->Token(token)));
-    coder.tokens_are_text_ = LanguagePrefix(*coder.source_vocabulary_, pieces) > 0;
+  coder.instructions_ = has_sentinels && vocabulary.language_tokens.empty();
+  if (!vocabulary.language_tokens.empty()) {
+    std::vector<std::string> tokens;
+    for (const auto& language : vocabulary.language_tokens) {
+      tokens.push_back(coder.source_vocabulary_->Token(language.token));
+    }
+    if (coder.has_sentencepiece()) {
+      NIBU_ASSIGN_OR_RETURN(const auto pieces, EncodeText(coder.source_tokenizer_, tokens[0]));
+      coder.tokens_are_text_ = LanguagePrefix(*coder.source_vocabulary_, pieces) > 0;
+    }
+    coder.language_tokens_ = std::make_shared<const std::vector<std::string>>(std::move(tokens));
   }
   std::vector<std::string> longer;
   for (const absl::string_view name : kPlainNames) {
@@ -146,7 +151,7 @@ TextCoder TextCoder::Then(const TextCoder& next) const {
 
 TextCoder::Line TextCoder::ParseLine(absl::string_view line, bool split) const {
   Line result{"", "", line};
-  if (language_tokens_) {
+  if (language_tokens_ != nullptr) {
     const std::string token = TakeLanguageToken(*source_vocabulary_, &result.text);
     if (!tokens_are_text_) {
       result.language = token.empty() ? target_token_ : token;
@@ -176,8 +181,20 @@ absl::StatusOr<EncodedText> TextCoder::Encode(const Line& line, absl::string_vie
     coded.pieces.insert(coded.pieces.begin(), line.language);
     coded.spans.insert(coded.spans.begin(), TextSpan{0, 0});
   }
-  if (language_tokens_) coded.front = LanguagePrefix(*source_vocabulary_, coded.pieces);
+  if (language_tokens_ != nullptr) coded.front = LanguagePrefix(*source_vocabulary_, coded.pieces);
   return coded;
+}
+
+absl::Status TextCoder::CheckLanguageToken(absl::string_view text) const {
+  const absl::string_view token = LanguageTokenOf(text);
+  if (language_tokens_ == nullptr || token.empty() || token[0] != language_tokens_->front()[0]) {
+    return absl::OkStatus();
+  }
+  // Other texts in such brackets are no language tokens.
+  const absl::string_view code = token.substr(2, token.find_last_not_of("<>") - 1);
+  if (!IsLanguageCode(code)) return absl::OkStatus();
+  return Invalid("\"", token, "\" is not a language token of this model; it has ",
+                 absl::StrJoin(*language_tokens_, ", "));
 }
 
 bool TextCoder::HasUnknown(absl::Span<const std::string> pieces) const {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -64,14 +65,13 @@ class TextCoder {
   // Returns the source text of pieces, as the tokenizer has normalized it.
   std::string SourceText(absl::Span<const std::string> pieces) const;
 
-  // Return true if a text is the name of an added token, which the model reads as it is, or has
-  // added tokens in it.
-  bool IsAddedToken(absl::string_view text) const {
-    return has_sentencepiece() && source_tokenizer_->IsAdded(text);
+  // Returns the spans of a text's added tokens, which the model reads as they are, in order.
+  std::vector<TextSpan> AddedTokens(absl::string_view text) const {
+    return has_sentencepiece() ? source_tokenizer_->AddedTokens(text) : std::vector<TextSpan>();
   }
-  bool HasAddedTokens(absl::string_view text) const {
-    return has_sentencepiece() && source_tokenizer_->HasAdded(text);
-  }
+  // Returns InvalidArgument with the languages that the model has if a line begins with a language
+  // token, ">>xx<<" or "<2xx>", that it lacks. `text`: Line::text.
+  absl::Status CheckLanguageToken(absl::string_view text) const;
   bool HasUnknown(absl::Span<const std::string> pieces) const;
   // Returns the spans of words with characters that the source vocabulary lacks. Brackets without
   // blanks between them count as a part of the word. REQUIRES: a tokenizer.
@@ -102,7 +102,7 @@ class TextCoder {
   std::string Text(absl::Span<const std::string> tokens, std::vector<TextSpan>* spans) const;
 
  private:
-  bool language_tokens_ = false;
+  std::shared_ptr<const std::vector<std::string>> language_tokens_;  // null: there are none
   // True if SentencePiece finds language tokens in a text, as that of MADLAD-400 does. Such a token
   // is encoded with the text, since the model was trained on what SentencePiece makes of both.
   bool tokens_are_text_ = false;

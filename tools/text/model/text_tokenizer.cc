@@ -140,6 +140,13 @@ std::vector<TextTokenizer::Match> TextTokenizer::Find(absl::string_view text) co
   return all;
 }
 
+std::vector<TextSpan> TextTokenizer::AddedTokens(absl::string_view text) const {
+  std::vector<TextSpan> spans;
+  if (added_.empty()) return spans;
+  for (const Match& match : Find(text)) spans.push_back(match.span);
+  return spans;
+}
+
 absl::StatusOr<std::vector<std::string>> TextTokenizer::Encode(absl::string_view text,
                                                                std::vector<TextSpan>* spans) const {
   if (added_.empty()) return sentencepiece_->Encode(text, spans);

@@ -35,9 +35,8 @@ class TextTokenizer {
   absl::StatusOr<std::string> Decode(absl::Span<const std::string> pieces,
                                      std::vector<TextSpan>* spans = nullptr) const;
 
-  // Return true if a text is the name of an added token, or has added tokens in it.
-  bool IsAdded(absl::string_view text) const { return added_.count(std::string(text)) > 0; }
-  bool HasAdded(absl::string_view text) const { return !added_.empty() && !Find(text).empty(); }
+  // Returns the spans of a text's added tokens, with the white space that they take, in order.
+  std::vector<TextSpan> AddedTokens(absl::string_view text) const;
 
  private:
   // A name to search a text for.

@@ -145,7 +145,7 @@ TEST(LinePlanTest, TargetLanguagesThatTokensChoose) {
     return (*plan)->lines->coder.ParseLine("A dog.", false).language;
   };
   EXPECT_EQ(front(""), "");
-  for (const char* const code : {"fr", "fra", "fr-FR", "fra_Latn"}) {
+  for (const char* const code : {"fr", "fra", "fr-FR", "fra_Latn", ">>fra<<"}) {
     EXPECT_EQ(front(code), ">>fra<<") << code;
   }
   EXPECT_EQ(front("zh-Hant"), ">>cmn_Hant<<");

@@ -190,6 +190,46 @@ TEST_F(AddedTokenFilesTest, TokensThatFrameATextAreNotFoundInIt) {
   EXPECT_FALSE(vocabulary->added_tokens[0].normalized);
 }
 
+// What a configuration forbids stays forbidden; only that the ids had no names is over.
+TEST_F(AddedTokenFilesTest, ForbiddenTokensStayForbidden) {
+  WriteFile(folder_ / "added_tokens.json", Json{{"{", 39}, {"}", 40}}.dump());
+  for (const Json& field : {Json{{"bad_words_ids", {{39}}}}, Json{{"suppress_tokens", {39}}}}) {
+    WriteFile(folder_ / "generation_config.json", field.dump());
+    std::vector<int> suppressed;
+    ASSERT_TRUE(Read(&suppressed).ok());
+    EXPECT_THAT(suppressed, ElementsAre(0, 36, 37, 38, 39)) << field;
+  }
+}
+
+TEST_F(AddedTokenFilesTest, LanguagesMayBeAdded) {
+  WriteFile(folder_ / "added_tokens.json", Json{{">>swg<<", 39}, {"<2bar>", 40}}.dump());
+  std::vector<int> suppressed;
+  const auto vocabulary = Read(&suppressed);
+  ASSERT_TRUE(vocabulary.ok()) << vocabulary.status();
+  ASSERT_EQ(vocabulary->language_tokens.size(), 2u);
+  EXPECT_EQ(vocabulary->language_tokens[0].code, "bar");
+  EXPECT_EQ(vocabulary->language_tokens[1].token, 39);
+  // SentencePiece does not find the second form in a text, and the first is put in front of it.
+  ASSERT_EQ(vocabulary->added_tokens.size(), 1u);
+  EXPECT_EQ(vocabulary->added_tokens[0].token, 40);
+}
+
+TEST_F(AddedTokenFilesTest, NoPartOfThemIsProtected) {
+  WriteFile(folder_ / "added_tokens.json", Json{{"<term_1>", 39}, {"@@x@@", 40}}.dump());
+  const auto model = LoadNibu(folder_.path());
+  ASSERT_NE(model, nullptr);
+  const auto translator = NewTranslator();
+  for (const std::string text : {"a <term_1> man", "a @@x@@ man", "@@x@@ a <term_1>"}) {
+    Options options;
+    options.max_decoding_length = 4;
+    const auto all = TranslateWith(translator.get(), model, options, {text});
+    options.protect = "none";
+    const auto none = TranslateWith(translator.get(), model, options, {text});
+    EXPECT_EQ(all[0].hypotheses[0].text, none[0].hypotheses[0].text) << text;
+    EXPECT_EQ(all[0].source_tokens, none[0].source_tokens) << text;
+  }
+}
+
 TEST_F(AddedTokenFilesTest, DamageIsNamed) {
   const auto error = [&](const std::string& name, const std::string& text) {
     WriteFile(folder_ / name, text);

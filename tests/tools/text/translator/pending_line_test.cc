@@ -181,6 +181,19 @@ TEST(PendingLineTest, LanguageTokensFromTheOption) {
   EXPECT_NE(own[0].hypotheses[0].log_prob, own[1].hypotheses[0].log_prob);
 }
 
+// A token that the model lacks is an error of its line alone.
+TEST(PendingLineTest, UnknownLanguageTokensAreRefused) {
+  const auto translator = NewTranslator(1);
+  const auto model = *ModelOf(RandomModel(true));
+  const auto plan = *translator->Prepare(model, Tokenized());
+  const auto refused = translator->Translate({">>xyz<< ▁w6"}, plan);
+  EXPECT_EQ(refused.status().message(),
+            "\">>xyz<<\" is not a language token of this model; it has >>deu<<, >>fra<<");
+  for (const std::string text : {"<2xyz> ▁w6", ">>no_code_at_all<< ▁w6", ">> ▁w6", ">>1<< ▁w6"}) {
+    EXPECT_TRUE(translator->Translate({text}, plan).ok()) << text;
+  }
+}
+
 TEST(PendingLineTest, LongLinesTruncatedOrRefused) {
   const std::vector<std::string> lines = {"▁w6 ▁w7 . ▁w8", "▁w6 ▁w7 ."};
   Options options = Tokenized();
