@@ -184,8 +184,14 @@ absl::StatusOr<Json> Parse(absl::string_view text, const std::string& file,
 absl::StatusOr<Json> ParseYaml(absl::string_view text, const std::string& file) {
   absl::ConsumePrefix(&text, "\xef\xbb\xbf");
   const absl::string_view stripped = absl::StripLeadingAsciiWhitespace(text);
-  if (!stripped.empty() && (stripped[0] == '{' || stripped[0] == '[')) return ParseJson(text, file);
-  return Parse(text, file, nullptr);
+  if (stripped.empty() || (stripped[0] != '{' && stripped[0] != '[')) {
+    return Parse(text, file, nullptr);
+  }
+  // It is JSON, or in YAML's form that looks like it: {models: [m.npz]}. Errors are about JSON.
+  auto json = ParseJson(text, file);
+  if (!absl::IsInvalidArgument(json.status())) return json;  // it is JSON, perhaps a wrong one
+  auto yaml = Parse(text, file, nullptr);
+  return yaml.ok() ? std::move(yaml) : std::move(json);
 }
 
 absl::StatusOr<Json> ParseYamlText(absl::string_view text, const std::string& file,

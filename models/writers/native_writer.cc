@@ -134,11 +134,13 @@ absl::Status WriteVocabulary(const ModelVocabulary& vocabulary, NativeFile* file
 }
 
 // Writes everything except the packed linears.
-absl::Status WriteModel(const OpenedModel& model, Quantization quantization, NativeFile* file) {
+absl::Status WriteModel(const OpenedModel& model, Quantization quantization,
+                        const std::string& int8_note, NativeFile* file) {
   file->header()["config"] = ConfigToJson(model.config);
   NIBU_RETURN_IF_ERROR(WriteVocabulary(model.vocabulary, file));
   file->header()["defaults"] = WriteModelDefaults(model.defaults, "beam_size");
   if (!model.facts.empty()) file->header()["facts"] = model.facts;
+  if (!int8_note.empty()) file->header()["facts"][kInt8Fact] = int8_note;
   if (model.shortlist != nullptr) {
     NIBU_ASSIGN_OR_RETURN(file->header()["shortlist"],
                           file->Block(EncodeShortlist(*model.shortlist)));
@@ -190,8 +192,7 @@ absl::Status Write(const OpenedModel& model, const NativeOptions& options, const
     *note = EqualizeForInt8(model.config, model.names, model.source.get());
   }
   NIBU_ASSIGN_OR_RETURN(NativeFile file, NativeFile::Create(pending));
-  NIBU_RETURN_IF_ERROR(WriteModel(model, options.quantization, &file));
-  if (!note->empty()) file.header()["facts"][kInt8Fact] = *note;
+  NIBU_RETURN_IF_ERROR(WriteModel(model, options.quantization, *note, &file));
   if (options.packed.has_value()) {
     NIBU_RETURN_IF_ERROR(AddPacked(pending.path(), *options.packed, &file));
   }

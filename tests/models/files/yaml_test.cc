@@ -57,6 +57,7 @@ TEST(Yaml, SequencesAndMapsNest) {
   ExpectYaml("---\n- a\n- [b]\n-\n  - c\n", R"(["a",["b"],["c"]])");
   ExpectYaml("a:\n  b:\n    c: 1\n  d: 2\ne: 3\n", R"({"a":{"b":{"c":1},"d":2},"e":3})");
   ExpectYaml("a: 1\r\nb: 2\r\n", R"({"a":1,"b":2})");
+  ExpectYaml("{a: 1, b: [x]}", R"({"a":1,"b":["x"]})");
 }
 
 TEST(Yaml, JsonIsYaml) {
@@ -97,7 +98,8 @@ TEST(Yaml, RefusesTheRest) {
                            "a: `b`",
                            "a: 1\n--- \nb: 2",
                            "a: b\4c",
-                           "{a: 1}"}) {
+                           "{a: 1, a: 2}",
+                           "{a: 1"}) {
     EXPECT_THAT(YamlError(text), HasSubstr("f.yml: ")) << text;
   }
 }
