@@ -75,7 +75,8 @@ TEST(EdgesTest, StandInsByKind) {
   MarkedText marked = {object + " files", {{{0, object.size()}, "<b>%d</b>", "", true}}};
   EXPECT_EQ(MaskProtected(marked, std::vector<std::string>{"Tom", "25"}).text, "25 files");
   // Parts that are left out are points.
-  EXPECT_EQ(MaskProtected(Protected("%s is here"), std::vector<std::string>{"Tom"}, {{0}}).text,
+  const std::vector<size_t> left_out = {0};
+  EXPECT_EQ(MaskProtected(Protected("%s is here"), std::vector<std::string>{"Tom"}, left_out).text,
             "is here");
 }
 
