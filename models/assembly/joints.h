@@ -22,7 +22,7 @@ struct Slice {
   bool is_columns = false;
   int first = 0;
 
-  auto operator<=>(const Slice&) const = default;
+  auto operator<=>(const Slice&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 using Side = std::vector<Slice>;
 

@@ -44,7 +44,7 @@ std::string NameOf(absl::string_view path) {
 // configuration's. Training writes names as they were on its command line, so that in a folder that
 // has been moved only the last part of a name is right.
 std::string Resolve(const std::string& directory, const std::string& name) {
-  const std::string first = name[0] == '/' ? name : absl::StrCat(directory, "/", name);
+  std::string first = name[0] == '/' ? name : absl::StrCat(directory, "/", name);
   for (const std::string& path : {first, name, absl::StrCat(directory, "/", NameOf(name))}) {
     for (const char* ending : {"", ".gz"}) {
       if (Exists(path + ending)) return path + ending;
@@ -248,10 +248,11 @@ absl::StatusOr<MarianFiles> Assemble(const std::string& directory, Found found) 
 }
 
 absl::Status WhichConfig(const std::string& directory, const std::vector<std::string>& configs) {
-  std::vector<std::string> names;
-  for (const std::string& path : configs) names.push_back(NameOf(path));
+  const auto add_name = [](std::string* text, const std::string& path) {
+    absl::StrAppend(text, NameOf(path));
+  };
   return Invalid(directory, ": which of its configurations counts? Give one of them as the model: ",
-                 absl::StrJoin(names, ", "));
+                 absl::StrJoin(configs, ", ", add_name));
 }
 
 // Returns true if a configuration names `model`, by the last part of the name.
