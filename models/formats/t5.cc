@@ -95,7 +95,7 @@ absl::StatusOr<ModelVocabulary> ReadT5Vocabulary(const std::string& directory, M
   for (int i = 0; i < behind; ++i) {
     model->suppressed.push_back(pieces + i);  // it is no text
     tokens.push_back(i < extra ? absl::StrCat("<extra_id_", extra - 1 - i, ">")
-                               : UnusedToken(static_cast<size_t>(pieces + i)));
+                               : UnusedToken(tokens.size()));
   }
   NIBU_ASSIGN_OR_RETURN(model->unk, FindToken(tokens, "<unk>", sentencepiece->path()));
   model->unk_target = model->unk;
