@@ -358,8 +358,8 @@ NameTable CTranslate2Names(const ModelConfig& config, const TensorSource& source
                {"cross.norm", {"/attention/layer_norm/?"}},
                {"ffn.norm", {"/ffn/layer_norm/?"}}});
     for (const std::string table_name : {"keys", "values"}) {
-      table.AddTable(at + "self.relative_" + table_name,
-                     layer + "/self_attention/relative_position_" + table_name);
+      table.AddTable(absl::StrCat(at, "self.relative_", table_name),
+                     absl::StrCat(layer, "/self_attention/relative_position_", table_name));
     }
   });
   table.AddTable("encoder.tokens", SourceTable(source));
