@@ -165,7 +165,7 @@ TEST(SubwordMergesDamage, WrongFilesAreNamed) {
   EXPECT_THAT(error("#version: 3.0\na b\n"), HasSubstr("version \"3.0\", expected 0.1 or 0.2"));
   EXPECT_THAT(error("a b\n"), HasSubstr("knows hardly any of the pieces"));
   EXPECT_THAT(error("pieces"), HasSubstr("no SentencePiece model"));
-  EXPECT_THAT(error(""), HasSubstr("no SentencePiece model"));
+  EXPECT_THAT(error(""), HasSubstr("not a whole SentencePiece model"));
 }
 
 TEST(SubwordMergesDamage, AnyBytesAreText) {
