@@ -59,6 +59,7 @@ std::optional<std::string> ReadReference(Markup kind, absl::string_view text) {
 
 std::string EscapeText(Markup kind, const Entities& entities, absl::string_view text) {
   if (kind == Markup::kNone && entities.empty()) return std::string(text);
+  const bool is_markup = kind != Markup::kNone;
   std::string escaped;
   escaped.reserve(text.size());
   for (size_t size; !text.empty(); text.remove_prefix(size)) {
@@ -67,11 +68,9 @@ std::string EscapeText(Markup kind, const Entities& entities, absl::string_view 
     const absl::string_view character = text.substr(0, size);
     if (auto entity = entities.find(character); entity != entities.end()) {
       absl::StrAppend(&escaped, entity->second);
-    } else if (kind == Markup::kNone) {
-      absl::StrAppend(&escaped, character);
-    } else if (text[0] == '&' && ReadReference(kind, text).has_value()) {
+    } else if (is_markup && text[0] == '&' && ReadReference(kind, text).has_value()) {
       escaped += "&amp;";
-    } else if (text[0] == '<' &&
+    } else if (is_markup && text[0] == '<' &&
                (absl::StrContains("!?/", text.substr(1, 1)) || BeginsMarkup(kind, text))) {
       escaped += "&lt;";
     } else {
