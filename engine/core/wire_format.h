@@ -4,6 +4,7 @@
 #ifndef NIBU_ENGINE_CORE_WIRE_FORMAT_H_
 #define NIBU_ENGINE_CORE_WIRE_FORMAT_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
@@ -46,6 +47,16 @@ bool EachField(absl::string_view message, F use) {
     message.remove_prefix(size);
   }
   return true;
+}
+
+// Returns true if bytes begin like a text, and not like a message whose first field is number 1
+// with bytes, as a SentencePiece model's is: the key of that field is a line feed.
+inline bool BeginsLikeText(absl::string_view bytes) {
+  const absl::string_view front = bytes.substr(0, 100);
+  return !front.empty() && front[0] != '\n' &&
+         std::none_of(front.begin(), front.end(), [](unsigned char c) {
+           return c < ' ' && c != '\t' && c != '\r' && c != '\n';
+         });
 }
 
 }  // namespace nibu::internal

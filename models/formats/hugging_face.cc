@@ -15,6 +15,7 @@
 #include "models/files/file_bytes.h"
 #include "models/files/foreign.h"
 #include "models/formats/hugging_face_defaults.h"
+#include "models/vocabulary/added_tokens.h"
 #include "models/vocabulary/vocabulary_file.h"
 
 namespace nibu::internal {
@@ -29,9 +30,9 @@ absl::StatusOr<std::string> SpecialToken(const ConfigFile& tokenizer, const std:
                                          absl::string_view absent) {
   const nlohmann::json* value = tokenizer.Find(key);
   if (value == nullptr) return std::string(absent);
-  if (value->is_object() && value->contains("content")) value = &(*value)["content"];
-  if (!value->is_string()) return tokenizer.Wrong(key, "a token");
-  return value->get<std::string>();
+  const std::string* const content = TokenContent(*value);
+  if (content == nullptr) return tokenizer.Wrong(key, "a token");
+  return *content;
 }
 
 absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory, const char* name,

@@ -121,12 +121,7 @@ absl::StatusOr<std::vector<std::string>> ReadSentencePieces(absl::string_view by
   });
   if (whole && !pieces.empty()) return pieces;
   NIBU_RETURN_IF_ERROR(RefuseForeignFile(file, bytes));
-  // A model begins with the tag of its first piece, which is a line feed.
-  const absl::string_view front = bytes.substr(0, 100);
-  const bool is_text = std::none_of(front.begin(), front.end(), [](unsigned char c) {
-    return c < ' ' && c != '\t' && c != '\r' && c != '\n';
-  });
-  if (!front.empty() && front[0] != '\n' && is_text) {
+  if (BeginsLikeText(bytes)) {
     return Invalid(file,
                    ": a text, such as a list of tokens, and no SentencePiece model; give the ",
                    "model (*.spm, *.model) that belongs to it");

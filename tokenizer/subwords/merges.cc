@@ -82,7 +82,7 @@ absl::StatusOr<std::unique_ptr<const SubwordMerges>> SubwordMerges::FromText(
       return absl::InvalidArgumentError(absl::StrCat(
           "line ", number, " of the merges (subword-nmt) is not two symbols with a blank between"));
     }
-    // Of a pair that is there twice, the first rank counts.
+    // The first rank of a pair that is there twice counts.
     merges->ranks_.emplace(absl::StrCat(fields[0], " ", fields[1]), number);
     std::string piece = absl::StrCat(fields[0], fields[1]);
     absl::string_view whole = piece;

@@ -10,6 +10,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
+#include "engine/core/wire_format.h"
 #include "tokenizer/subwords/charsmap.h"
 #include "tokenizer/unicode/characters.h"
 
@@ -76,12 +77,7 @@ absl::StatusOr<std::unique_ptr<SentencePieceTokenizer>> SentencePieceTokenizer::
     return tokenizer;
   }
   std::string error = "its character map is broken";
-  // A model begins with the tag of its first piece, a line feed.
-  const absl::string_view front = model.substr(0, 100);
-  if (!front.empty() && front[0] != '\n' &&
-      std::none_of(front.begin(), front.end(), [](unsigned char c) {
-        return c < ' ' && c != '\t' && c != '\r' && c != '\n';
-      })) {
+  if (BeginsLikeText(model)) {
     return absl::InvalidArgumentError(
         "a text, such as a list of tokens, and no SentencePiece model (*.spm, *.model)");
   }

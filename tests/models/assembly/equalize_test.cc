@@ -160,7 +160,7 @@ TEST(Equalize, RestoresChannelsWithoutChangingABit) {
       OpenedModel before = Scaled(each, 1.0f);
       OpenedModel model = Scaled(each, factor);
       EXPECT_EQ(Equalize(&model), "");
-      // What was scaled is back, but for factors below 4 of the channels.
+      // The scaled channels are back, up to factors below 4.
       for (const auto* names : {&each.rows, &each.columns, &each.inverse_rows}) {
         for (const std::string& name : *names) {
           const std::vector<float> original = ValuesOf(before, name);

@@ -71,7 +71,7 @@ TEST(MarianFiles, ConfigurationsOfTraining) {
   // Training's own options are no configuration of a decoder.
   EXPECT_THAT(LoadError(files, "m.npz.yml"), HasSubstr("m.npz.yml: not a model"));
 
-  // Of several checkpoints, each has its own.
+  // Each of several checkpoints has its own.
   testing::Members several = files;
   several.emplace_back("m.npz.best-chrf.npz", tiny.Npz());
   several.emplace_back("m.npz.best-chrf.npz.decoder.yml", DecoderYml("m.npz.best-chrf.npz", 3));

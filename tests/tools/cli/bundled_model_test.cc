@@ -49,7 +49,7 @@ std::vector<Example> ExamplesOfTheCard() {
   return examples;
 }
 
-// What a line is translated to, and why its parts stand there.
+// A line, its translation, and the reason why its parts stand there.
 TEST(BundledModelTest, PlainTextsComeOutWhole) {
   const std::vector<Example> examples = {
       // Parts at the edges are no words of the sentence.

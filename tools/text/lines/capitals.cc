@@ -92,7 +92,7 @@ void Annotate(const std::vector<TextSpan>& spans, const std::string& language,
   for (const TextSpan& span : spans) {
     sentence->annotations.push_back({span, "", "", false, language});
   }
-  // Of annotations that begin together, one of all of the sentence is the outermost, and one of a
+  // Where annotations begin together, that of the whole sentence is the outermost, and that of a
   // word the innermost.
   absl::c_stable_sort(sentence->annotations, [&](const Annotation& a, const Annotation& b) {
     return std::pair(a.span.begin, is_all && !a.capitals) <

@@ -111,7 +111,7 @@ MarkedLine ReadMarks(const LinePlan& plan, const MarkedLine& line) {
   if (!plan.protect[Protected::kCodes]) return line;
   constexpr char kMarks[] = "\\<`*_~[%{\t";
   MarkedLine read = {{}, "", line.is_marked, line.ends_open};
-  // What stands behind the last segment so far is copied in front of the next one.
+  // The text behind the last segment so far is copied in front of the next one.
   const auto add = [&](const std::string& untouched, MarkedText marked) {
     read.segments.push_back({std::exchange(read.untouched, "") + untouched, std::move(marked)});
   };

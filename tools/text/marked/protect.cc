@@ -51,7 +51,7 @@ constexpr char kPath[] =
 constexpr char kCounts[] =
     R"((?i:n|num|number|nr|count|counter|total|amount|quantity|size|age|seconds|minutes|hours|days|)"
     R"(weeks|months|years|[a-z]+_?count|num_?[a-z]+|n_[a-z]+))";
-// What programs fill in with an integer.
+// Placeholders that programs fill in with an integer.
 constexpr char kCountPlaceholder[] =
     R"(%(?:\d+\$)?[-+#0']*\d*(?:hh|h|ll|l|z|j|t|L|q)?(?:[diu]\b|[du][A-Za-z]{0,2}\b|<PRI[a-zA-Z0-9]{1,12}>))"
     R"(|%\d+\$[diu]|%n\b|%\(@N@\)[a-z]|%\([A-Za-z_]\w*\)[-+#0]*\d*[diu]|\$@N@\b)"

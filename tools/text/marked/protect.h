@@ -23,7 +23,7 @@ using Protector = std::function<std::vector<TextSpan>(absl::string_view text)>;
 // InvalidArgument if RE2 refuses it.
 absl::StatusOr<Protector> MakeProtector(const ProtectedKinds& kinds, const std::string& pattern);
 
-// What the model reads in place of a protected part.
+// The kind of word that the model reads in place of a protected part.
 enum class StandIn : uint8_t {
   kNone,    // nothing: the part is no word of its sentence (":)", a time code)
   kName,    // "Tom"

@@ -190,7 +190,7 @@ TEST_F(AddedTokenFilesTest, TokensThatFrameATextAreNotFoundInIt) {
   EXPECT_FALSE(vocabulary->added_tokens[0].normalized);
 }
 
-// What a configuration forbids stays forbidden; only that the ids had no names is over.
+// A token that a configuration forbids stays forbidden when a file gives its id a name.
 TEST_F(AddedTokenFilesTest, ForbiddenTokensStayForbidden) {
   WriteFile(folder_ / "added_tokens.json", Json{{"{", 39}, {"}", 40}}.dump());
   for (const Json& field : {Json{{"bad_words_ids", {{39}}}}, Json{{"suppress_tokens", {39}}}}) {
