@@ -205,22 +205,23 @@ absl::StatusOr<bool> PendingLine::TryAgain(size_t part, std::vector<Hypothesis> 
 absl::Status PendingLine::SubmitAgain(size_t part) try {
   NIBU_ASSIGN_OR_RETURN(Request request, MakeRequest(part, request_.priority));
   request.continues = true;
+  return SubmitFollower(
+      plan_->engine->translator.get(), std::move(request),
+      [self = shared_from_this(), part](uint64_t, Result r) { self->Take(part, std::move(r)); });
+} catch (...) {
+  return StatusOfException();
+}
+
+absl::Status PendingLine::SubmitFollower(Translator* engine, Request request, Done done) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     followers_.reserve(followers_.size() + 1);  // Nothing throws after Submit.
   }
-  Translator& engine = *plan_->engine->translator;
-  NIBU_ASSIGN_OR_RETURN(
-      const Ticket ticket,
-      engine.Submit(std::move(request), [self = shared_from_this(), part](uint64_t, Result r) {
-        self->Take(part, std::move(r));
-      }));
+  NIBU_ASSIGN_OR_RETURN(const Ticket ticket, engine->Submit(std::move(request), std::move(done)));
   const std::lock_guard<std::mutex> lock(mutex_);
   followers_.push_back(ticket);
-  if (is_cancelled_) engine.Cancel(ticket);
+  if (is_cancelled_) engine->Cancel(ticket);
   return absl::OkStatus();
-} catch (...) {
-  return StatusOfException();
 }
 
 void PendingLine::Take(size_t part, Result result) {

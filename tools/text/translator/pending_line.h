@@ -81,6 +81,9 @@ class PendingLine : public std::enable_shared_from_this<PendingLine> {
   // it has; otherwise the part has its hypotheses.
   absl::StatusOr<bool> TryAgain(size_t part, std::vector<Hypothesis> hypotheses);
   absl::Status SubmitAgain(size_t part);
+  // Submits a request that follows one of the line's, so that Cancel cancels it, too. It may throw
+  // before the request is submitted.
+  absl::Status SubmitFollower(Translator* engine, Request request, Done done);
   // Takes the hypotheses of a part, or the error. The last part delivers the line's result.
   void Take(size_t part, Result result);
   // Takes the first model's translation of a part, and submits it to the second model

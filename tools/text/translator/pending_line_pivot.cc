@@ -48,7 +48,6 @@ void PendingLine::Continue(size_t part, const Hypothesis& translation) {
 
 absl::Status PendingLine::SubmitPivot(size_t part, size_t index) try {
   const LinePlan& plan = plan_->lines->pivot->second;
-  Translator& engine = *plan_->pivot_engine->translator;
   const PivotPart& pivot = pivots_[part];
   Request request = pivot.next;
   request.source = plan.coder.Ids(pivot.sentence.parts[index].pieces);
@@ -58,19 +57,10 @@ absl::Status PendingLine::SubmitPivot(size_t part, size_t index) try {
     request.constraints.clear();
     request.plan = plan.searches[request.plan->options().return_attention][false];
   }
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    followers_.reserve(followers_.size() + 1);  // Nothing throws after Submit.
-  }
-  NIBU_ASSIGN_OR_RETURN(const Ticket ticket,
-                        engine.Submit(std::move(request),
-                                      [self = shared_from_this(), part, index](uint64_t, Result r) {
-                                        self->TakePivot(part, index, std::move(r));
-                                      }));
-  const std::lock_guard<std::mutex> lock(mutex_);
-  followers_.push_back(ticket);
-  if (is_cancelled_) engine.Cancel(ticket);
-  return absl::OkStatus();
+  return SubmitFollower(plan_->pivot_engine->translator.get(), std::move(request),
+                        [self = shared_from_this(), part, index](uint64_t, Result r) {
+                          self->TakePivot(part, index, std::move(r));
+                        });
 } catch (...) {
   return StatusOfException();
 }
