@@ -20,6 +20,8 @@ if(NIBU_TOOLS)
   endif()
   install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/get_model.sh DESTINATION ${CMAKE_INSTALL_BINDIR}
           RENAME nibu-get-model)
+  install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/serve/load.py DESTINATION ${CMAKE_INSTALL_BINDIR}
+          RENAME nibu-load)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/get_model DESTINATION share/nibu
           FILES_MATCHING PATTERN "*.sh")
 endif()

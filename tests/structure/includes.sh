@@ -100,7 +100,7 @@ if [ -n "$lines" ]; then
 fi
 forbid "pybind11 is tools/python's alone:" 'pybind11/' 'tools/python/' engine models tokenizer tools
 lines=$(includes 'boost/' engine models tokenizer tools |
-  grep -vE '^tools/serve/(http_(network|message)\.h|nibu_load\.cc|load_connections\.h):' || true)
+  grep -vE '^tools/serve/http_(network|message)\.h:' || true)
 if [ -n "$lines" ]; then
   printf '%s\n%s\n' "Boost takes long to compile, and stays in the files that speak HTTP:" "$lines"
   bad=1

@@ -1,5 +1,7 @@
 // nibu-serve is a translation server with LibreTranslate's interface.
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -16,7 +18,6 @@
 #include "tools/cli/flags.h"
 #include "tools/serve/addresses.h"
 #include "tools/serve/http_server.h"
-#include "tools/serve/open_files.h"
 #include "tools/serve/serve_options.h"
 #include "tools/serve/service.h"
 
@@ -140,11 +141,14 @@ void WarnIfOpen(const Configuration& read, const HttpServer& server) {
 // Lets the process open as many files as it may, and lowers the limit of connections if these are
 // not enough.
 void RaiseFileLimit(HttpLimits* limits) {
-  const size_t files = RaiseOpenFiles();
-  const size_t room = std::max(files, kOtherFiles + 1) - kOtherFiles;
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+  const size_t room = std::max(size_t{files.rlim_cur}, kOtherFiles + 1) - kOtherFiles;
   if (room >= limits->max_connections) return;
-  PrintWarning(absl::StrCat("the system allows this process only ", files, " open files: at most ",
-                            room, " connections at a time"));
+  PrintWarning(absl::StrCat("the system allows this process only ", files.rlim_cur,
+                            " open files: at most ", room, " connections at a time"));
   limits->max_connections = room;
 }
 

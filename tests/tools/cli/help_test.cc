@@ -18,7 +18,6 @@
 #include "tools/cli/cli_options.h"
 #include "tools/cli/convert_options.h"
 #include "tools/inspect/inspect_options.h"
-#include "tools/serve/load_options.h"
 #include "tools/serve/serve_options.h"
 
 namespace nibu::internal {
@@ -49,7 +48,6 @@ std::vector<Tool> Tools() {
       {"nibu-bench", "bench", {cli, BenchOptionRows(), model, text, speed}},
       {"nibu-bench attention", "bench-attention", {BenchOptionRows(), model}},
       {"nibu-serve", "serve", {ServeOptionRows(), model, text, speed}},
-      {"nibu-load", "load", {LoadOptionRows()}},
   };
 }
 

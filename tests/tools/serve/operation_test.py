@@ -294,6 +294,30 @@ def drain(program):
         server.kill()
 
 
+def measured(program):
+    """load.py sends each line once and reports what came back."""
+    name = "load.py"
+    load = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../tools/serve/load.py")
+    server = Server(program)
+    try:
+        server.wait_until_ready()
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "out")
+            flags = [f"--url=http://127.0.0.1:{server.port}", f"--out={out}", "--texts=2", "--clients=2", "--health"]
+            done = subprocess.run([sys.executable, load, *flags], input=b"A dog runs.\nA cat sleeps.\nA dog runs.\n",
+                                  stdout=subprocess.PIPE, check=False)
+            check(name, done.returncode == 0, f"the exit status is {done.returncode}")
+            report = json.loads(done.stdout)
+            check(name, (report["requests"], report["answered"]) == (2, {"200": 2}), f"it reports {report}")
+            check(name, report["latency"]["p50"] <= report["latency"]["max"], f"it reports {report}")
+            with open(out, encoding="utf-8") as file:
+                lines = file.read().split("\n")
+            check(name, len(lines) == 4 and lines[0] == lines[2] != lines[1], f"it writes {lines}")
+            is_translated(name, lines[0], "Hund")
+    finally:
+        server.kill()
+
+
 def main():
     if len(sys.argv) != 4 or not os.access(sys.argv[1], os.X_OK):
         print(f"skipped: there is no program to start: {' '.join(sys.argv[1:])}")
@@ -307,6 +331,7 @@ def main():
     attempt("ends at any time", lambda _: ends_at_any_time(program, model), None)
     attempt("idle", idle, program)
     attempt("drain", drain, program)
+    attempt("load.py", measured, program)
     if serve_testing.failures:
         print(f"{len(serve_testing.failures)} failures")
     return 1 if serve_testing.failures else 0
