@@ -2,8 +2,6 @@
 
 #include "tools/bench/bench_options.h"
 
-#include <vector>
-
 #include "tools/text/options/option_groups.h"
 
 namespace nibu::internal {
@@ -15,10 +13,9 @@ constexpr char kAttentionGroup[] = "Attention";
 }  // namespace
 
 absl::Span<const OptionRow> BenchOptionRows() {
-  static const auto& rows = *new std::vector<OptionRow>{
+  static const absl::Span<const OptionRow> rows = OptionRows({
       Row<&BenchOptions::config>(
-          {.name = "config",
-           .help =
+          {.help =
                "File with the shape of a model that is measured with random weights. The folder "
                "configs has such files. nibu-bench needs --random_weights with it, and no "
                "--model. nibu-bench attention measures a Transformer-base without it.",
@@ -26,96 +23,73 @@ absl::Span<const OptionRow> BenchOptionRows() {
            .type = "path",
            .is_common = true}),
       Row<&BenchOptions::random_weights>(
-          {.name = "random_weights",
-           .help = "Measure random weights of the shape in --config, in place of a model.",
-           .group = kModelGroup,
+          {.help = "Measure random weights of the shape in --config, in place of a model.",
            .programs = "bench",
            .is_common = true}),
       Row<&BenchOptions::src>(
-          {.name = "src",
-           .help =
+          {.help =
                "File with the text to translate, one segment in each line. Its sentences are not "
                "split. Empty: the sources are random token ids.",
            .group = kTextGroup,
            .type = "path",
            .programs = "bench",
            .is_common = true}),
-      Row<&BenchOptions::sentences>({.name = "sentences",
-                                     .help = "Number of random sources, which are the same in "
+      Row<&BenchOptions::sentences>({.help = "Number of random sources, which are the same in "
                                              "every run.",
-                                     .group = kTextGroup,
                                      .least = 1,
                                      .programs = "bench",
                                      .is_common = true}),
-      Row<&BenchOptions::source_length>({.name = "source_length",
-                                         .help = "Number of tokens of each random source; 0 means "
+      Row<&BenchOptions::source_length>({.help = "Number of tokens of each random source; 0 means "
                                                  "12 to 47. It may be a list, and does not go "
                                                  "with --src.",
-                                         .group = kTextGroup,
                                          .least = 0,
                                          .programs = "bench",
                                          .is_common = true}),
       Row<&BenchOptions::output_length>(
-          {.name = "output_length",
-           .help = "Exact number of tokens generated for each source; 0 means until the end token.",
-           .group = kTextGroup,
+          {.help = "Exact number of tokens generated for each source; 0 means until the end token.",
            .least = 0,
            .programs = "bench",
            .is_common = true}),
       Row<&BenchOptions::lengths>(
-          {.name = "lengths",
-           .help = "Number of positions of a sentence. It may be a list, as in 64,512,4096.",
+          {.help = "Number of positions of a sentence. It may be a list, as in 64,512,4096.",
            .group = kAttentionGroup,
            .least = 1,
            .most = 65536,
            .programs = "bench-attention"}),
       Row<&BenchOptions::mechanisms>(
-          {.name = "mechanisms",
-           .help = "Mechanisms to measure, separated by semicolons. They have the forms of "
+          {.help = "Mechanisms to measure, separated by semicolons. They have the forms of "
                    "--encoder_attention in nibu-translate, or with --cross of --cross_attention. "
                    "Empty: full, and others that need no weights of a model.",
-           .group = kAttentionGroup,
            .programs = "bench-attention"}),
       Row<&BenchOptions::encoder>(
-          {.name = "encoder",
-           .help = "Measure whole encoders with random weights, in place of one layer's attention.",
-           .group = kAttentionGroup,
+          {.help = "Measure whole encoders with random weights, in place of one layer's attention.",
            .programs = "bench-attention"}),
       Row<&BenchOptions::cross>(
-          {.name = "cross",
-           .help = "Measure one step of a decoder layer's cross-attention. A beam of 4 hypotheses "
+          {.help = "Measure one step of a decoder layer's cross-attention. A beam of 4 hypotheses "
                    "looks at a source of each length.",
-           .group = kAttentionGroup,
            .programs = "bench-attention"}),
       Row<&BenchOptions::repeat>(
-          {.name = "repeat",
-           .help = "Number of measured runs after one that warms up; the fastest counts. Its own "
+          {.help = "Number of measured runs after one that warms up; the fastest counts. Its own "
                    "latencies, times by part and matmul floor are printed.",
            .group = kMeasuringGroup,
            .least = 1,
            .programs = "bench",
            .is_common = true}),
       Row<&BenchOptions::repeat>(
-          {.name = "repeat",
-           .help = "Number of measured runs after one that warms up; the fastest counts.",
-           .group = kMeasuringGroup,
+          {.help = "Number of measured runs after one that warms up; the fastest counts.",
            .least = 1,
            .programs = "bench-attention",
            .is_common = true}),
       Row<&BenchOptions::json>(
-          {.name = "json",
-           .help = "Print one JSON object for each run in place of a table. Its target_tokens "
+          {.help = "Print one JSON object for each run in place of a table. Its target_tokens "
                    "leaves out end tokens.",
-           .group = kMeasuringGroup,
            .programs = "bench",
            .is_common = true}),
       Row<&BenchOptions::json>(
-          {.name = "json",
-           .help = "Print one JSON object for each mechanism and length in place of a table.",
-           .group = kMeasuringGroup,
+          {.help = "Print one JSON object for each mechanism and length in place of a table.",
            .programs = "bench-attention",
            .is_common = true}),
-  };
+  });
   return rows;
 }
 

@@ -2,17 +2,14 @@
 
 #include "tools/cli/cli_options.h"
 
-#include <vector>
-
 #include "tools/text/options/option_groups.h"
 
 namespace nibu::internal {
 
 absl::Span<const OptionRow> CliOptionRows() {
-  static const auto& rows = *new std::vector<OptionRow>{
+  static const absl::Span<const OptionRow> rows = OptionRows({
       Row<&CliOptions::model>(
-          {.name = "model",
-           .help =
+          {.help =
                "Name, directory or file of a model, in any supported format. A name is that of a "
                "model that tools/get_model.sh (installed as nibu-get-model) has fetched. Several, "
                "separated by commas, are an ensemble of models with the same vocabulary; a comma "
@@ -22,26 +19,21 @@ absl::Span<const OptionRow> CliOptionRows() {
            .programs = "translate score bench",
            .is_common = true}),
       Row<&CliOptions::model>(
-          {.name = "model",
-           .help =
+          {.help =
                "Name, directory or file of a model, in any supported format. A name is that of a "
                "model that tools/get_model.sh (installed as nibu-get-model) has fetched. It is one "
                "model, not an ensemble; a comma within a path is written \\,. Empty: the bundled "
                "English-German model.",
-           .group = kModelGroup,
            .type = "path",
            .programs = "inspect inspect-attention convert",
            .is_common = true}),
       Row<&CliOptions::config>(
-          {.name = "config",
-           .help = "YAML file with options by name, as in \"beam_size: 4\". The command line takes "
+          {.help = "YAML file with options by name, as in \"beam_size: 4\". The command line takes "
                    "precedence over it, and it over the defaults of the model and of the program.",
-           .group = kModelGroup,
            .type = "path",
            .programs = "translate score split inspect inspect-attention"}),
       Row<&CliOptions::src>(
-          {.name = "src",
-           .help =
+          {.help =
                "File with the text to translate, one segment in each line; - is standard input. "
                "It is UTF-8, plain or compressed with gzip; lines end in LF or CR LF.",
            .group = kTextGroup,
@@ -49,166 +41,132 @@ absl::Span<const OptionRow> CliOptionRows() {
            .programs = "translate",
            .is_common = true}),
       Row<&CliOptions::src>(
-          {.name = "src",
-           .help =
+          {.help =
                "File with the sources, one in each line; - is standard input. It is UTF-8, plain "
                "or compressed with gzip. --src and --tgt cannot both be standard input.",
-           .group = kTextGroup,
            .type = "path",
            .programs = "score",
            .is_common = true}),
       Row<&CliOptions::src>(
-          {.name = "src",
-           .help = "File with the text to split, line by line; - is standard input. It is UTF-8, "
+          {.help = "File with the text to split, line by line; - is standard input. It is UTF-8, "
                    "plain or compressed with gzip.",
-           .group = kTextGroup,
            .type = "path",
            .programs = "split"}),
       Row<&CliOptions::tgt>(
-          {.name = "tgt",
-           .help = "File with the translations to score, line by line with --src; - is standard "
+          {.help = "File with the translations to score, line by line with --src; - is standard "
                    "input.",
-           .group = kTextGroup,
            .type = "path",
            .programs = "score",
            .is_common = true}),
       Row<&CliOptions::tsv>(
-          {.name = "tsv",
-           .help =
+          {.help =
                "Read sources and translations from --src: in each line source, tab, translation. "
                "It takes the place of --tgt.",
-           .group = kTextGroup,
            .programs = "score",
            .is_common = true}),
       Row<&CliOptions::input_format>(
-          {.name = "input_format",
-           .help =
+          {.help =
                "Form of the input: text or jsonl. jsonl: each line is a JSON object with \"text\" "
                "and, if wanted, \"id\", \"src_lang\", \"tgt_lang\", \"prefix\", \"glossary\" and "
                "other options of the text by name. A text may have line feeds. Other fields are "
                "copied to the output, which is --output_format=jsonl unless another is given.",
-           .group = kTextGroup,
            .values = "text jsonl",
            .excludes = "tsv_column target_prefix",
            .programs = "translate"}),
       Row<&CliOptions::tsv_column>(
-          {.name = "tsv_column",
-           .help = "Column of a tab-separated input that is translated, counted from 1; 0: the "
+          {.help = "Column of a tab-separated input that is translated, counted from 1; 0: the "
                    "input is plain text. The other columns come out as they are. It goes with text "
                    "output of one hypothesis, without scores and alignments.",
-           .group = kTextGroup,
            .least = 0,
            .excludes = "text=paragraphs text=document output_format print_scores alignment",
            .programs = "translate"}),
       Row<&CliOptions::language>(
-          {.name = "language",
-           .help = "Language of the text, in any common form: de, de-DE, zho_Hans, ... A language "
+          {.help = "Language of the text, in any common form: de, de-DE, zho_Hans, ... A language "
                    "without rules of its own gets those that hold for all languages.",
-           .group = kTextGroup,
            .programs = "split"}),
       Row<&CliOptions::target_prefix>(
-          {.name = "target_prefix",
-           .help = "File with the beginning of each translation, line by line with the source. An "
+          {.help = "File with the beginning of each translation, line by line with the source. An "
                    "empty line means no prefix. See --prefix_bias_beta.",
            .group = kSearchOnTextGroup,
            .type = "path",
            .excludes = "text=paragraphs text=document",
            .programs = "translate"}),
       Row<&CliOptions::glossary>(
-          {.name = "glossary",
-           .help = "File with terms and their translations, \"SOURCE<tab>TARGET\" in each line. "
+          {.help = "File with terms and their translations, \"SOURCE<tab>TARGET\" in each line. "
                    "Where a sentence has a source phrase, the search tries to have one of its "
                    "targets in the translation. It needs a beam.",
-           .group = kSearchOnTextGroup,
            .type = "path",
            .programs = "translate",
            .is_common = true}),
       Row<&CliOptions::out>(
-          {.name = "out",
-           .help = "File for the output; - is standard output. A file appears under its name only "
+          {.help = "File for the output; - is standard output. A file appears under its name only "
                    "when it is complete.",
            .group = kOutputGroup,
            .type = "path",
            .programs = "translate score split",
            .is_common = true}),
       Row<&CliOptions::output_format>(
-          {.name = "output_format",
-           .help =
+          {.help =
                "Form of the output: text, nbest or jsonl. text: the best hypothesis of each "
                "line. nbest: a line \"INDEX ||| TEXT ||| logprob= S ||| SCORE\" for each "
                "hypothesis. jsonl: a JSON object for each line of the source, with text, tokens, "
                "score and token_scores of every hypothesis; \"finished\" is false where a length "
                "limit cut it, and \"warnings\" lists those of --warnings. See the README of "
                "tools/cli for all fields.",
-           .group = kOutputGroup,
            .values = "text jsonl nbest",
            .programs = "translate",
            .is_common = true}),
       Row<&CliOptions::output_format>(
-          {.name = "output_format",
-           .help = "Form of the output: text or jsonl. text: the mean log-probability of a line's "
+          {.help = "Form of the output: text or jsonl. text: the mean log-probability of a line's "
                    "tokens, the end token of each sentence included, with six decimals. jsonl: a "
                    "JSON object for each line, with tokens and token_scores, too; \"scored_whole\" "
                    "is true where source and target do not split into the same number of "
                    "sentences, so that the line was scored as one.",
-           .group = kOutputGroup,
            .values = "text jsonl",
            .programs = "score",
            .is_common = true}),
       Row<&CliOptions::json>(
-          {.name = "json",
-           .help =
+          {.help =
                "Print a JSON object for each line of text. It has the bytes of the line at which "
                "sentences begin and end: "
                "{\"id\":0,\"sentences\":[{\"begin\":0,\"end\":3,\"text\":\"Oh!\"}]}. Bytes that "
                "are not UTF-8 are replaced in \"text\" only.",
-           .group = kOutputGroup,
            .programs = "split"}),
       Row<&CliOptions::print_scores>(
-          {.name = "print_scores",
-           .help = "Print the score and a tab in front of each line of text output. It goes with "
+          {.help = "Print the score and a tab in front of each line of text output. It goes with "
                    "--output_format=text alone; the other formats have scores in them.",
-           .group = kOutputGroup,
            .programs = "translate"}),
       Row<&CliOptions::progress>(
-          {.name = "progress",
-           .help = "Show progress on standard error. auto: it is shown when standard error is a "
+          {.help = "Show progress on standard error. auto: it is shown when standard error is a "
                    "terminal, the output is not, and no --warnings are printed.",
-           .group = kOutputGroup,
            .programs = "translate score"}),
       Row<&CliOptions::stats>(
-          {.name = "stats",
-           .help =
+          {.help =
                "Print counts, times and memory as one line of JSON on standard error at the end. "
                "The fields are sentences (lines of input), source_tokens, target_tokens (of the "
                "best hypotheses, without end tokens), unfinished_sentences (cut at a length "
                "limit), looping_sentences (repeating themselves), warnings (lines by warning), "
                "load_seconds, seconds, tokens_per_second, peak_rss_bytes, compute_type and "
                "threads.",
-           .group = kOutputGroup,
            .programs = "translate",
            .is_common = true}),
       Row<&CliOptions::stats>(
-          {.name = "stats",
-           .help =
+          {.help =
                "Print counts, times and memory as one line of JSON on standard error at the end. "
                "The fields are sentences, source_tokens, target_tokens (without end tokens), "
                "log_prob (of all tokens) and perplexity (of a token), both with end tokens, "
                "load_seconds, seconds, tokens_per_second and peak_rss_bytes.",
-           .group = kOutputGroup,
            .programs = "score",
            .is_common = true}),
       Row<&CliOptions::warnings>(
-          {.name = "warnings",
-           .help =
+          {.help =
                "Print a line on standard error for each suspicious translation. It has the "
                "line's number and what looks wrong: short or long (for the source), repetition, "
                "unfinished (cut at a length limit), truncated (the source was), numbers or "
                "protected (parts that differ from those of the source).",
-           .group = kOutputGroup,
            .programs = "translate",
            .is_common = true}),
-  };
+  });
   return rows;
 }
 

@@ -2,71 +2,56 @@
 
 #include "tools/inspect/inspect_options.h"
 
-#include <vector>
-
 #include "tools/text/options/option_groups.h"
 
 namespace nibu::internal {
 
 absl::Span<const OptionRow> InspectOptionRows() {
-  static const auto& rows = *new std::vector<OptionRow>{
+  static const absl::Span<const OptionRow> rows = OptionRows({
       Row<&InspectOptions::tensors>(
-          {.name = "tensors",
-           .help =
+          {.help =
                "List every tensor of the model, and verify a .nibu file's checksums. A line has "
                "the tensor's name, type, shape, bytes, smallest and largest value and the number "
                "of NaNs.",
            .group = kModelGroup,
            .programs = "inspect"}),
       Row<&InspectOptions::target>(
-          {.name = "target",
-           .help = "Translation to look at, in place of the model's own. It is text or, with "
+          {.help = "Translation to look at, in place of the model's own. It is text or, with "
                    "--tokenized, tokens separated by single spaces.",
            .group = kTextGroup,
            .programs = "inspect-attention"}),
-      Row<&InspectOptions::json>({.name = "json",
-                                  .help = "Print one JSON object in place of text.",
+      Row<&InspectOptions::json>({.help = "Print one JSON object in place of text.",
                                   .group = kOutputGroup,
                                   .programs = "inspect"}),
       Row<&InspectOptions::json>(
-          {.name = "json",
-           .help = "Print one JSON object with tokens and attention matrices. It is "
+          {.help = "Print one JSON object with tokens and attention matrices. It is "
                    "{\"source\":[...],\"target\":[...],\"encoder\":[layer][head][q][k],"
                    "\"decoder\":[layer][head][q][k],\"cross\":[layer][head][t][s]}; the README of "
                    "tools/cli describes it.",
-           .group = kOutputGroup,
            .programs = "inspect-attention"}),
       Row<&InspectOptions::html>(
-          {.name = "html",
-           .help =
+          {.help =
                "File for a page that shows the attention in a browser; - is standard output. The "
                "page loads nothing from elsewhere. It has heat maps of all heads, a graph of the "
                "cross-attention, and each head's entropy and mean distance.",
-           .group = kOutputGroup,
            .type = "path",
            .programs = "inspect-attention"}),
       Row<&InspectOptions::ascii>(
-          {.name = "ascii",
-           .help = "Print a layer's cross-attention as characters, and the entropies of all heads. "
+          {.help = "Print a layer's cross-attention as characters, and the entropies of all heads. "
                    "This is also what is printed if neither --json nor --html is given.",
-           .group = kOutputGroup,
            .programs = "inspect-attention"}),
       Row<&InspectOptions::layer>(
-          {.name = "layer",
-           .help = "Decoder layer that is shown first, from 0; -1 is the last. Unless given, it is "
+          {.help = "Decoder layer that is shown first, from 0; -1 is the last. Unless given, it is "
                    "the layer that the model names for alignments.",
-           .group = kOutputGroup,
            .default_value = "-1",
            .programs = "inspect-attention"}),
       Row<&InspectOptions::head>(
-          {.name = "head",
-           .help =
+          {.help =
                "Head that is shown first, from 0; -1 is the mean of all heads. Unless given, it "
                "is the head that the model names for alignments, if it names a single one.",
-           .group = kOutputGroup,
            .default_value = "-1",
            .programs = "inspect-attention"}),
-  };
+  });
   return rows;
 }
 

@@ -15,10 +15,9 @@ constexpr char kAccessGroup[] = "Access";
 }  // namespace
 
 absl::Span<const OptionRow> ServeOptionRows() {
-  static const auto& rows = *new std::vector<OptionRow>{
+  static const absl::Span<const OptionRow> rows = OptionRows({
       Row<&ServeOptions::model>(
-          {.name = "model",
-           .help =
+          {.help =
                "Name, directory or file of a model to be served; give the flag again for each "
                "other model. Several paths with commas between them are an ensemble. A model whose "
                "files do not say its languages has them in front, as in en-de=PATH. Without this "
@@ -27,142 +26,99 @@ absl::Span<const OptionRow> ServeOptionRows() {
            .type = "path",
            .is_common = true}),
       Row<&ServeOptions::models>(
-          {.name = "models",
-           .help = "Folder of models to be served, each a file or folder in it. They are loaded "
+          {.help = "Folder of models to be served, each a file or folder in it. They are loaded "
                    "when they are first needed.",
-           .group = kModelGroup,
            .type = "path",
            .is_common = true}),
       Row<&ServeOptions::pin>(
-          {.name = "pin",
-           .help = "Names of models in --models that are loaded at once and stay, with commas "
-                   "between them.",
-           .group = kModelGroup}),
+          {.help = "Names of models in --models that are loaded at once and stay, with commas "
+                   "between them."}),
       Row<&ServeOptions::max_models>(
-          {.name = "max_models",
-           .help = "Most models in memory at a time; 0 is any number. Beyond it the one goes that "
+          {.help = "Most models in memory at a time; 0 is any number. Beyond it the one goes that "
                    "was needed longest ago; those of --model and --pin stay.",
-           .group = kModelGroup,
            .least = 0}),
       Row<&ServeOptions::idle_minutes>(
-          {.name = "idle_minutes",
-           .help = "Minutes after which a model that no request has needed goes; 0 keeps all. "
+          {.help = "Minutes after which a model that no request has needed goes; 0 keeps all. "
                    "Those of --model and --pin stay.",
-           .group = kModelGroup,
            .least = 0}),
       Row<&ServeOptions::config>(
-          {.name = "config",
-           .help = "YAML file with options by name, as in \"beam_size: 1\". The command line takes "
+          {.help = "YAML file with options by name, as in \"beam_size: 1\". The command line takes "
                    "precedence over it. It is read again at SIGHUP, and so are the models.",
-           .group = kModelGroup,
            .type = "path",
            .programs = "serve",
            .is_common = true}),
       Row<&ServeOptions::host>(
-          {.name = "host",
-           .help = "Address to listen on; 0.0.0.0 and :: are all of this machine. The system is "
+          {.help = "Address to listen on; 0.0.0.0 and :: are all of this machine. The system is "
                    "asked for the address of a name.",
            .group = kNetworkGroup,
            .is_common = true}),
-      Row<&ServeOptions::port>({.name = "port",
-                                .help = "Port to listen on; 0 is any free one, which is printed.",
-                                .group = kNetworkGroup,
+      Row<&ServeOptions::port>({.help = "Port to listen on; 0 is any free one, which is printed.",
                                 .least = 0,
                                 .most = 65535,
                                 .is_common = true}),
       Row<&ServeOptions::max_connections>(
-          {.name = "max_connections",
-           .help =
+          {.help =
                "Most connections at a time, of which a client may hold as many as it leaves free. "
                "For others, those that have been idle for longest are closed; if there are none, "
                "the answer is status 503.",
-           .group = kNetworkGroup,
            .least = 1}),
       Row<&ServeOptions::connection_timeout>(
-          {.name = "connection_timeout",
-           .help =
+          {.help =
                "Seconds that a client has to send the head of a request. So many it also has to "
                "send the body, to take more of an answer, and to be idle.",
-           .group = kNetworkGroup,
            .least = 0.01,
            .most = 1e6}),
       Row<&ServeOptions::drain_seconds>(
-          {.name = "drain_seconds",
-           .help =
+          {.help =
                "Seconds for which the server goes on after SIGTERM or SIGINT. /ready answers 503 "
                "from then on, so that load balancers send their requests elsewhere.",
-           .group = kNetworkGroup,
            .least = 0,
            .most = 1e6}),
-      Row<&ServeOptions::max_body_bytes>({.name = "max_body_bytes",
-                                          .help = "Most bytes of a request's body.",
-                                          .group = kRequestsGroup,
-                                          .least = 1}),
-      Row<&ServeOptions::max_texts>({.name = "max_texts",
-                                     .help = "Most texts in one request.",
-                                     .group = kRequestsGroup,
-                                     .least = 1,
-                                     .most = 10'000}),
-      Row<&ServeOptions::max_characters>({.name = "max_characters",
-                                          .help = "Most characters of a text.",
-                                          .group = kRequestsGroup,
-                                          .least = 1}),
+      Row<&ServeOptions::max_body_bytes>(
+          {.help = "Most bytes of a request's body.", .group = kRequestsGroup, .least = 1}),
+      Row<&ServeOptions::max_texts>(
+          {.help = "Most texts in one request.", .least = 1, .most = 10'000}),
+      Row<&ServeOptions::max_characters>({.help = "Most characters of a text.", .least = 1}),
       Row<&ServeOptions::max_alternatives>(
-          {.name = "max_alternatives",
-           .help = "Most alternative translations that a request may ask for.",
-           .group = kRequestsGroup,
+          {.help = "Most alternative translations that a request may ask for.",
            .least = 0,
            .most = 100}),
       Row<&ServeOptions::request_timeout>(
-          {.name = "request_timeout",
-           .help = "Seconds after which a request ends with status 504; 0 is never. A request may "
+          {.help = "Seconds after which a request ends with status 504; 0 is never. A request may "
                    "give a shorter time as \"timeout\". One whose client goes away ends, too.",
-           .group = kRequestsGroup,
            .least = 0,
            .most = 1e6}),
       Row<&ServeOptions::max_queue>(
-          {.name = "max_queue",
-           .help = "Most requests under way; others are answered with status 503 at once. A client "
+          {.help = "Most requests under way; others are answered with status 503 at once. A client "
                    "has at most as many as it leaves free: half of them if it is alone.",
            .group = kLoadGroup,
            .least = 1}),
       Row<&ServeOptions::max_queue_characters>(
-          {.name = "max_queue_characters",
-           .help = "Most characters of all requests under way. A client has at most as many as it "
+          {.help = "Most characters of all requests under way. A client has at most as many as it "
                    "leaves free. A request counts as half of them at most, so that any is taken "
                    "when there are no others.",
-           .group = kLoadGroup,
            .least = 1}),
       Row<&ServeOptions::cache_megabytes>(
-          {.name = "cache_megabytes",
-           .help = "Memory for translations that are kept, for those who ask again; 0 keeps none.",
-           .group = kLoadGroup,
+          {.help = "Memory for translations that are kept, for those who ask again; 0 keeps none.",
            .least = 0,
            .most = 1e6}),
       Row<&ServeOptions::api_keys>(
-          {.name = "api_keys",
-           .help =
+          {.help =
                "File of keys, one in each line, of which a request must have one. Lines that "
                "begin with # do not count. It is read again at SIGHUP. Of wrong keys, an address "
                "may send 60 in a minute.",
            .group = kAccessGroup,
            .type = "path"}),
       Row<&ServeOptions::requests_per_minute>(
-          {.name = "requests_per_minute",
-           .help = "Most requests of a client in a minute; 0 is any number. A client is a key or, "
+          {.help = "Most requests of a client in a minute; 0 is any number. A client is a key or, "
                    "without keys, an IPv4 address or the first 64 bits of an IPv6 address.",
-           .group = kAccessGroup,
            .least = 0}),
       Row<&ServeOptions::trusted_proxies>(
-          {.name = "trusted_proxies",
-           .help = "Addresses of proxies in front of the server, with commas between them. Their "
-                   "X-Forwarded-For is believed to name the client.",
-           .group = kAccessGroup}),
+          {.help = "Addresses of proxies in front of the server, with commas between them. Their "
+                   "X-Forwarded-For is believed to name the client."}),
       Row<&ServeOptions::log_requests>(
-          {.name = "log_requests",
-           .help = "Write a line for each request to standard error. No line has a text in it.",
-           .group = kAccessGroup}),
-  };
+          {.help = "Write a line for each request to standard error. No line has a text in it."}),
+  });
   return rows;
 }
 

@@ -33,33 +33,23 @@ struct TestOptions {
 };
 
 absl::Span<const OptionRow> Rows() {
-  static const auto& rows = *new std::vector<OptionRow>{
-      Row<&TestOptions::test_number>(
-          {.name = "test_number", .help = "A number. It counts.", .group = "All", .least = 1}),
-      Row<&TestOptions::test_switch>({.name = "test_switch",
-                                      .help = "A switch.",
-                                      .group = "All",
-                                      .excludes = "test_text test_number=7"}),
-      Row<&TestOptions::test_auto>(
-          {.name = "test_auto", .help = "A switch with a mind of its own.", .group = "All"}),
-      Row<&TestOptions::test_text>({.name = "test_text", .help = "A text.", .group = "All"}),
-      Row<&TestOptions::test_words>({.name = "test_words", .help = "Words.", .group = "All"}),
-      Row<&TestOptions::test_colour>({.name = "test_colour",
-                                      .help = "A colour.",
+  static const absl::Span<const OptionRow> rows = OptionRows({
+      Row<&TestOptions::test_number>({.help = "A number. It counts.", .group = "All", .least = 1}),
+      Row<&TestOptions::test_switch>(
+          {.help = "A switch.", .group = "All", .excludes = "test_text test_number=7"}),
+      Row<&TestOptions::test_auto>({.help = "A switch with a mind of its own.", .group = "All"}),
+      Row<&TestOptions::test_text>({.help = "A text.", .group = "All"}),
+      Row<&TestOptions::test_words>({.help = "Words.", .group = "All"}),
+      Row<&TestOptions::test_colour>({.help = "A colour.",
                                       .group = "Others",
                                       .values = "red green",
                                       .needs = "test_number=8"}),
-      Row<&TestOptions::test_model>({.name = "test_model",
-                                     .help = "A model's default.",
-                                     .group = "Others",
-                                     .default_value = "0.5"}),
-      Row<&TestOptions::test_hidden>({.name = "test_hidden",
-                                      .help = "An option of another program.",
-                                      .group = "All",
-                                      .programs = "other"}),
-      Row<&TestOptions::config>(
-          {.name = "config", .help = "A file of options.", .group = "All", .programs = "test"}),
-  };
+      Row<&TestOptions::test_model>(
+          {.help = "A model's default.", .group = "Others", .default_value = "0.5"}),
+      Row<&TestOptions::test_hidden>(
+          {.help = "An option of another program.", .group = "All", .programs = "other"}),
+      Row<&TestOptions::config>({.help = "A file of options.", .group = "All", .programs = "test"}),
+  });
   return rows;
 }
 

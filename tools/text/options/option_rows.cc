@@ -1,8 +1,6 @@
 // Lists the library's options for loading models and using the machine, as rows of the table of
 // options. text_option_rows.cc lists those for translating texts.
 
-#include <vector>
-
 #include "engine/translator_options.h"
 #include "tools/text/options/option_groups.h"
 #include "tools/text/options/option_table.h"
@@ -17,10 +15,9 @@ constexpr char kModels[] = "translate score bench serve";
 }  // namespace
 
 absl::Span<const OptionRow> ModelOptionRows() {
-  static const auto& rows = *new std::vector<OptionRow>{
+  static const absl::Span<const OptionRow> rows = OptionRows({
       Row<&ModelOptions::ensemble_weights>(
-          {.name = "ensemble_weights",
-           .help = "Weights of the models of an ensemble, separated by commas. Each model has one, "
+          {.help = "Weights of the models of an ensemble, separated by commas. Each model has one, "
                    "a number above 0, with which its log-probabilities enter the average. Empty: "
                    "all models count equally.",
            .group = kModelGroup,
@@ -28,44 +25,35 @@ absl::Span<const OptionRow> ModelOptionRows() {
            .most = TranslatorOptions::kEnsembleWeights.most,
            .programs = kModels}),
       Row<&ModelOptions::pivot>(
-          {.name = "pivot",
-           .help = "Name, directory or file of a second model, which translates what comes out of "
+          {.help = "Name, directory or file of a second model, which translates what comes out of "
                    "the first. It does so sentence by sentence. Tags, protected parts and terms of "
                    "a glossary are placed once, by both models' alignments. Scores and "
                    "alternatives are those of the second model. Empty: none.",
-           .group = kModelGroup,
            .programs = "translate",
            .is_common = true}),
       Row<&ModelOptions::sentencepiece>(
-          {.name = "sentencepiece",
-           .help = "Files with SentencePiece models, for a model that has none: "
+          {.help = "Files with SentencePiece models, for a model that has none: "
                    "SOURCE.spm[,TARGET.spm]. One file serves both sides.",
-           .group = kModelGroup,
            .type = "path",
            .excludes = "tokenized",
            .programs = "translate score bench inspect-attention convert"}),
       Row<&ModelOptions::encoder_attention>(
-          {.name = "encoder_attention",
-           .help = "Attention mechanism that the encoder's layers use in place of full attention. "
+          {.help = "Attention mechanism that the encoder's layers use in place of full attention. "
                    "Examples are window:64, bigbird, lsh, mean:2 and pool. One mechanism holds for "
                    "all layers; several, separated by semicolons, hold for one layer each. An "
                    "ensemble uses it in its first model. Empty: the model's own attention. The "
                    "README of engine/attention/mixers lists the mechanisms.",
-           .group = kModelGroup,
            .programs = "translate score bench inspect-attention convert serve"}),
       Row<&ModelOptions::cross_attention>(
-          {.name = "cross_attention",
-           .help =
+          {.help =
                "Attention mechanism with which the decoder's layers see the source, in place of "
                "full attention. It is full, local_m, local_p, mean or reduction. Examples are "
                "local_m:width=16 and mean:2. As with --encoder_attention, one mechanism holds for "
                "all layers, or one for each; an ensemble uses it in its first model. Empty: the "
                "model's own attention.",
-           .group = kModelGroup,
            .programs = "translate score bench inspect-attention convert serve"}),
       Row<&ModelOptions::compute_type>(
-          {.name = "compute_type",
-           .help = "Number type in which matrices are multiplied. auto: the fastest type on this "
+          {.help = "Number type in which matrices are multiplied. auto: the fastest type on this "
                    "CPU, which is int8 on any x86-64 CPU with SSE4.1. bfloat16 needs AVX-512. int8 "
                    "and bfloat16 are faster than float32, and less exact.",
            .group = kSpeedGroup,
@@ -73,31 +61,26 @@ absl::Span<const OptionRow> ModelOptionRows() {
            .programs = kLoading,
            .is_common = true}),
       Row<&ModelOptions::shortlist>(
-          {.name = "shortlist",
-           .help = "File with a lexical shortlist, which limits the output vocabulary for each "
+          {.help = "File with a lexical shortlist, which limits the output vocabulary for each "
                    "sentence. It has Marian's binary or text form, or is CTranslate2's vmap.txt. "
                    "Empty: the model's own shortlist, if it has one. none: no shortlist.",
-           .group = kSpeedGroup,
            .type = "path",
            .programs = "translate bench inspect-attention convert serve"}),
       Row<&ModelOptions::draft_model>(
-          {.name = "draft_model",
-           .help = "Directory, file or name of a smaller model, which guesses tokens for the model "
+          {.help = "Directory, file or name of a smaller model, which guesses tokens for the model "
                    "to check. The translation stays the same. It helps where few lines are "
                    "translated at a time. Both models need the same vocabularies, and "
                    "--beam_size=1.",
-           .group = kSpeedGroup,
            .type = "path",
            .programs = "translate bench"}),
-  };
+  });
   return rows;
 }
 
 absl::Span<const OptionRow> SpeedOptionRows() {
-  static const auto& rows = *new std::vector<OptionRow>{
+  static const absl::Span<const OptionRow> rows = OptionRows({
       Row<&SpeedOptions::threads>(
-          {.name = "threads",
-           .help = "Number of worker threads; 0 means all cores that the process may use. Threads "
+          {.help = "Number of worker threads; 0 means all cores that the process may use. Threads "
                    "divide the sentences among them and, with an int8 model, the work on a single "
                    "sentence, too.",
            .group = kSpeedGroup,
@@ -106,37 +89,29 @@ absl::Span<const OptionRow> SpeedOptionRows() {
            .programs = kModels,
            .is_common = true}),
       Row<&SpeedOptions::batch_size>(
-          {.name = "batch_size",
-           .help = "Amount that a thread decodes together; 0 lets the engine choose for speed. "
+          {.help = "Amount that a thread decodes together; 0 lets the engine choose for speed. "
                    "--batch_type is its unit.",
-           .group = kSpeedGroup,
            .least = TranslatorOptions::kBatchSizes.least,
            .most = TranslatorOptions::kBatchSizes.most,
            .programs = kModels}),
       Row<&SpeedOptions::batch_type>(
-          {.name = "batch_type",
-           .help = "Unit of --batch_size: sentences or tokens. examples: sentences. tokens: tokens "
+          {.help = "Unit of --batch_size: sentences or tokens. examples: sentences. tokens: tokens "
                    "of the source sentences.",
-           .group = kSpeedGroup,
            .values = "examples tokens",
            .programs = kModels}),
       Row<&SpeedOptions::matmul>(
-          {.name = "matmul",
-           .help = "Kernels that multiply matrices. auto: nibu's own int8 kernels where there are "
+          {.help = "Kernels that multiply matrices. auto: nibu's own int8 kernels where there are "
                    "some (x86-64 with AVX-512 VNNI or AMX), oneDNN's elsewhere and in matmuls with "
                    "several threads. onednn: oneDNN's alone. int8 results are the same bit for "
                    "bit.",
-           .group = kSpeedGroup,
            .values = "auto onednn",
            .programs = kModels}),
       Row<&SpeedOptions::queue_size>(
-          {.name = "queue_size",
-           .help = "Most sentences that may be submitted and not yet delivered; 0 chooses for "
+          {.help = "Most sentences that may be submitted and not yet delivered; 0 chooses for "
                    "speed.",
-           .group = kSpeedGroup,
            .least = 0,
            .programs = "library"}),
-  };
+  });
   return rows;
 }
 

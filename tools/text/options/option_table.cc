@@ -187,20 +187,6 @@ std::string ParseValue(const OptionInfo& info, absl::string_view text, std::vect
   return "";
 }
 
-std::string ParseValue(const OptionInfo& info, absl::string_view text,
-                       std::optional<std::string>* value) {
-  return ParseValue(info, text, &value->emplace());
-}
-
-std::string ParseValue(const OptionInfo& info, absl::string_view text, std::optional<int>* value) {
-  return ParseValue(info, text, &value->emplace());
-}
-
-std::string ParseValue(const OptionInfo& info, absl::string_view text,
-                       std::optional<float>* value) {
-  return ParseValue(info, text, &value->emplace());
-}
-
 std::string ValueText(const OptionInfo& info, bool value) { return value ? "true" : "false"; }
 
 std::string ValueText(const OptionInfo& info, AutoBool value) {
@@ -227,18 +213,6 @@ std::string ValueText(const OptionInfo& info, const std::vector<std::string>& va
 
 std::string ValueText(const OptionInfo& info, const std::vector<float>& value) {
   return absl::StrJoin(value, ",");
-}
-
-std::string ValueText(const OptionInfo& info, const std::optional<std::string>& value) {
-  return value.value_or(info.default_value);
-}
-
-std::string ValueText(const OptionInfo& info, std::optional<int> value) {
-  return value.has_value() ? ValueText(info, *value) : info.default_value;
-}
-
-std::string ValueText(const OptionInfo& info, std::optional<float> value) {
-  return value.has_value() ? ValueText(info, *value) : info.default_value;
 }
 
 int PlaceOfWord(const OptionInfo& info, absl::string_view word) {
@@ -268,6 +242,19 @@ absl::Status NotAValue(const OptionInfo& info, absl::string_view text, absl::str
   const absl::string_view type = info.type;
   const char* const quote = type == "int" || type == "float" ? "" : "\"";
   return InvalidOption(info.name, " ", why, ", not ", quote, text, quote);
+}
+
+const char* FieldNameIn(absl::string_view signature) {
+  const size_t begin = signature.rfind("::") + 2;
+  const size_t size = signature.find_first_of("];", begin) - begin;
+  return (new std::string(signature.substr(begin, size)))->c_str();
+}
+
+absl::Span<const OptionRow> OptionRows(std::vector<OptionRow> rows) {
+  for (size_t i = 1; i < rows.size(); ++i) {
+    if (*rows[i].info.group == 0) rows[i].info.group = rows[i - 1].info.group;
+  }
+  return *new std::vector<OptionRow>(std::move(rows));
 }
 
 }  // namespace nibu::internal

@@ -75,10 +75,10 @@ std::string ParseValue(const OptionInfo& info, absl::string_view text, std::stri
 std::string ParseValue(const OptionInfo& info, absl::string_view text,
                        std::vector<std::string>* value);
 std::string ParseValue(const OptionInfo& info, absl::string_view text, std::vector<float>* value);
-std::string ParseValue(const OptionInfo& info, absl::string_view text,
-                       std::optional<std::string>* value);
-std::string ParseValue(const OptionInfo& info, absl::string_view text, std::optional<int>* value);
-std::string ParseValue(const OptionInfo& info, absl::string_view text, std::optional<float>* value);
+template <typename T>
+std::string ParseValue(const OptionInfo& info, absl::string_view text, std::optional<T>* value) {
+  return ParseValue(info, text, &value->emplace());
+}
 std::string ValueText(const OptionInfo& info, bool value);
 std::string ValueText(const OptionInfo& info, AutoBool value);
 std::string ValueText(const OptionInfo& info, int value);
@@ -87,9 +87,10 @@ std::string ValueText(const OptionInfo& info, float value);
 std::string ValueText(const OptionInfo& info, const std::string& value);
 std::string ValueText(const OptionInfo& info, const std::vector<std::string>& value);
 std::string ValueText(const OptionInfo& info, const std::vector<float>& value);
-std::string ValueText(const OptionInfo& info, const std::optional<std::string>& value);
-std::string ValueText(const OptionInfo& info, std::optional<int> value);
-std::string ValueText(const OptionInfo& info, std::optional<float> value);
+template <typename T>
+std::string ValueText(const OptionInfo& info, const std::optional<T>& value) {
+  return value.has_value() ? ValueText(info, *value) : info.default_value;
+}
 
 // PlaceOfWord returns the place of a word among info.values, or -1 if it is none of them. WordAt
 // returns the word at a place, or the place as a number if there is no word.
@@ -122,9 +123,15 @@ T TypeOfField(T S::*);
 template <typename T, typename S>
 S StructOfField(T S::*);
 
-// Returns the row of a field. An enumeration must have the words of info.values in the same order.
+// Returns the name of a field, which lives forever, from what the compiler says of a function that
+// has it as parameter: "... [with auto field = &nibu::Options::src_lang]".
+const char* FieldNameIn(absl::string_view signature);
+
+// Returns the row of a field, which gives the option its name. An enumeration must have the words
+// of info.values in the same order.
 template <auto field>
 OptionRow Row(OptionInfo info) {
+  info.name = FieldNameIn(__PRETTY_FUNCTION__);
   using T = decltype(TypeOfField(field));
   using S = decltype(StructOfField(field));
   if (*info.type == 0) info.type = TypeName<T>();
@@ -163,6 +170,10 @@ OptionRow Row(OptionInfo info) {
   row.default_value = *info.default_value != 0 ? info.default_value : row.get(info, &defaults);
   return row;
 }
+
+// Returns a table of these rows, which lives forever. A row that names no group is in that of the
+// row above it.
+absl::Span<const OptionRow> OptionRows(std::vector<OptionRow> rows);
 
 // Return the rows of the library's structs.
 absl::Span<const OptionRow> ModelOptionRows();
