@@ -34,9 +34,8 @@ bool IsSame(const std::string& key, const std::string& guess) {
 }
 
 HttpAnswer SlowDown(int per_minute, double seconds) {
-  HttpAnswer answer = ErrorAnswer(429, absl::StrCat("Slowdown: ", per_minute, " per 1 minute"));
-  answer.retry_after = static_cast<int>(std::ceil(seconds));
-  return answer;
+  return ErrorAnswer(429, absl::StrCat("Slowdown: ", per_minute, " per 1 minute"),
+                     static_cast<int>(std::ceil(seconds)));
 }
 
 }  // namespace

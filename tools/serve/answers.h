@@ -18,9 +18,11 @@ inline HttpAnswer JsonAnswer(const nlohmann::json& json, int status = 200) {
   return answer;
 }
 
-// Returns {"error": "MESSAGE"}.
-inline HttpAnswer ErrorAnswer(int status, const std::string& message) {
-  return JsonAnswer({{"error", message}}, status);
+// Returns {"error": "MESSAGE"}, with the seconds after which the client may ask again.
+inline HttpAnswer ErrorAnswer(int status, const std::string& message, int retry_after = 0) {
+  HttpAnswer answer = JsonAnswer({{"error", message}}, status);
+  answer.retry_after = retry_after;
+  return answer;
 }
 
 }  // namespace nibu::internal

@@ -252,11 +252,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     Write(std::move(answer));
   }
   // Does so with status 503.
-  void Refuse(const char* message) {
-    HttpAnswer answer = ErrorAnswer(503, message);
-    answer.retry_after = network_->seconds_to_wait();
-    Fail(std::move(answer));
-  }
+  void Refuse(const char* message) { Fail(ErrorAnswer(503, message, network_->seconds_to_wait())); }
   void RefuseForMemory() {
     const HttpCancel cancel = std::exchange(cancel_, nullptr);
     if (cancel != nullptr) cancel();

@@ -24,19 +24,6 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-enum class What : uint8_t {
-  kTranslate,
-  kDetect,
-  kLanguages,
-  kSettings,
-  kSpec,
-  kHealth,
-  kReady,
-  kMetrics,
-  kSuggest,
-  kFiles,
-};
-
 // Returns the HTTP status for a translation that failed.
 int StatusOf(const absl::Status& status) {
   switch (status.code()) {
@@ -73,12 +60,13 @@ std::string Now() {
 
 }  // namespace
 
-// A path, the action that it stands for, and the checks that apply to it.
+// A path, the checks that apply to it, and what answers it.
 struct Service::Endpoint {
   const char* path;
-  What what;
   bool is_post;  // Its method is POST; otherwise it has GET and HEAD.
   bool is_free;  // Neither keys nor limits apply to it.
+  // Answers at once; null: Translate does, later.
+  HttpAnswer (*answer)(const Service& service, const Parameters& parameters);
 };
 
 // A request on its way to its answer.
@@ -102,16 +90,36 @@ struct Service::Batch {
 
 const Service::Endpoint* Service::Find(const std::string& path) {
   static constexpr Endpoint kEndpoints[] = {
-      {"/translate", What::kTranslate, true, false},
-      {"/detect", What::kDetect, true, false},
-      {"/languages", What::kLanguages, false, true},
-      {"/frontend/settings", What::kSettings, false, true},
-      {"/spec", What::kSpec, false, true},
-      {"/health", What::kHealth, false, true},
-      {"/ready", What::kReady, false, true},
-      {"/metrics", What::kMetrics, false, true},
-      {"/suggest", What::kSuggest, true, true},
-      {"/translate_file", What::kFiles, true, true},
+      {"/translate", true, false, nullptr},
+      {"/detect", true, false,
+       [](const Service& service, const Parameters& parameters) {
+         return DetectAnswer(parameters, service.store_.catalog(), service.options_.request);
+       }},
+      {"/languages", false, true,
+       [](const Service& service, const auto&) {
+         return LanguagesAnswer(service.store_.catalog());
+       }},
+      {"/frontend/settings", false, true,
+       [](const Service& service, const auto&) {
+         return SettingsAnswer(service.store_.catalog(), service.options_.request,
+                               service.access_.has_keys());
+       }},
+      {"/spec", false, true, [](const auto&, const auto&) { return SpecAnswer(); }},
+      {"/health", false, true,
+       [](const auto&, const auto&) {
+         return JsonAnswer({{"status", "ok"}});
+       }},
+      {"/ready", false, true, [](const Service& service, const auto&) { return service.Ready(); }},
+      {"/metrics", false, true,
+       [](const Service& service, const auto&) { return service.Metrics(); }},
+      {"/suggest", true, true,
+       [](const auto&, const auto&) {
+         return ErrorAnswer(403, "Suggestions are disabled on this server.");
+       }},
+      {"/translate_file", true, true,
+       [](const auto&, const auto&) {
+         return ErrorAnswer(403, "Files translation are disabled on this server.");
+       }},
   };
   // A base address that ends in a slash is common: "http://127.0.0.1:5000//translate".
   std::string plain;
@@ -193,33 +201,8 @@ HttpCancel Service::Answer(const Endpoint& endpoint, const HttpRequest& request,
       return nullptr;
     }
   }
-  const auto answer = [&]() -> HttpAnswer {
-    switch (endpoint.what) {
-      case What::kDetect:
-        return DetectAnswer(*parameters, store_.catalog(), options_.request);
-      case What::kLanguages:
-        return LanguagesAnswer(store_.catalog());
-      case What::kSettings:
-        return SettingsAnswer(store_.catalog(), options_.request, access_.has_keys());
-      case What::kSpec:
-        return SpecAnswer();
-      case What::kHealth:
-        return JsonAnswer({{"status", "ok"}});
-      case What::kReady:
-        return Ready();
-      case What::kMetrics:
-        return Metrics();
-      case What::kSuggest:
-        return ErrorAnswer(403, "Suggestions are disabled on this server.");
-      case What::kFiles:
-        return ErrorAnswer(403, "Files translation are disabled on this server.");
-      case What::kTranslate:
-        break;
-    }
-    return {};
-  };
-  if (endpoint.what == What::kTranslate) return Translate(*parameters, client, exchange);
-  End(exchange.get(), answer());
+  if (endpoint.answer == nullptr) return Translate(*parameters, client, exchange);
+  End(exchange.get(), endpoint.answer(*this, *parameters));
   return nullptr;
 }
 
@@ -319,15 +302,11 @@ HttpAnswer Service::FailedAnswer(const absl::Status& status) const {
     PrintError(message);
     message = "the translation failed; the server's log says why";
   }
-  HttpAnswer answer = ErrorAnswer(number, message);
-  if (number == 503) answer.retry_after = jobs_.SecondsToWait();
-  return answer;
+  return number == 503 ? Busy(message) : ErrorAnswer(number, message);
 }
 
 HttpAnswer Service::Busy(const std::string& message) const {
-  HttpAnswer answer = ErrorAnswer(503, message);
-  answer.retry_after = jobs_.SecondsToWait();
-  return answer;
+  return ErrorAnswer(503, message, jobs_.SecondsToWait());
 }
 
 HttpAnswer Service::Ready() const {
