@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,7 +71,6 @@ struct Configuration {
   size_t cache_bytes = 0;
   std::set<std::string> keys;
   int requests_per_minute = 0;
-  std::vector<std::string> trusted_proxies;
 };
 
 // Reads the configuration without its models.
@@ -87,9 +87,11 @@ absl::StatusOr<Configuration> ReadConfiguration(const Settings& settings) {
     return WrongUsage("--pin names models in the folder of --models, which is missing");
   }
   for (const std::string& proxy : serve.trusted_proxies) {
-    if (!ParseAddress(proxy).has_value()) {
+    const std::optional<std::string> address = ParseAddress(proxy);
+    if (!address.has_value()) {
       return WrongUsage("--trusted_proxies: \"", proxy, "\" is not an IP address");
     }
+    read.http.trusted_proxies.push_back(*address);
   }
   read.store.model = settings.model;
   read.store.text = settings.text;
@@ -106,13 +108,9 @@ absl::StatusOr<Configuration> ReadConfiguration(const Settings& settings) {
   read.http.max_connections = static_cast<size_t>(serve.max_connections);
   read.http.timeout =
       std::chrono::milliseconds(static_cast<int64_t>(serve.connection_timeout * 1000));
-  for (const std::string& proxy : serve.trusted_proxies) {
-    read.http.trusted_proxies.push_back(ParseAddress(proxy).value_or(proxy));
-  }
   read.cache_bytes = static_cast<size_t>(serve.cache_megabytes) << 20;
   if (settings.text.sampling_topk != 1) read.cache_bytes = 0;  // Samples must not repeat.
   read.requests_per_minute = serve.requests_per_minute;
-  read.trusted_proxies = serve.trusted_proxies;
   return read;
 }
 
@@ -125,7 +123,7 @@ void PrintWarnings(const std::vector<std::string>& warnings) {
 void Apply(const Configuration& read, Service* service, HttpServer* server) {
   service->SetOptions(read.service);
   service->cache().SetMaxBytes(read.cache_bytes);
-  service->access().Set(read.keys, read.requests_per_minute, read.trusted_proxies);
+  service->access().Set(read.keys, read.requests_per_minute, read.http.trusted_proxies);
   service->store().Offer(read.catalog, read.store);
   server->SetLimits(read.http);
 }
