@@ -1,8 +1,6 @@
 // Collects results on the translator's threads, and wakes Python threads that wait for them.
 #include "tools/python/pending.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -17,10 +15,7 @@ constexpr auto kSignals = std::chrono::milliseconds(50);
 
 }  // namespace
 
-Requests::Requests(size_t count)
-    : process_(getpid()), results_(count, std::shared_ptr<Result>()), missing_(count) {}
-
-void Requests::Take(size_t index, absl::StatusOr<Result> result) {
+void Outcome::Take(absl::StatusOr<Result> result) {
   absl::StatusOr<std::shared_ptr<Result>> taken = std::shared_ptr<Result>();
   if (result.ok()) {
     taken = std::make_shared<Result>(*std::move(result));
@@ -30,12 +25,9 @@ void Requests::Take(size_t index, absl::StatusOr<Result> result) {
   std::vector<SharedObject> functions;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    ABSL_ASSERT(index < results_.size() && missing_ > 0);
-    has_failed_ = has_failed_ || !taken.ok();
-    results_[index] = std::move(taken);
-    --missing_;
+    ABSL_ASSERT(!result_.has_value());
+    result_ = std::move(taken);
     arrived_.notify_all();
-    if (missing_ > 0) return;
     functions.swap(functions_);
   }
   if (functions.empty()) return;
@@ -44,56 +36,45 @@ void Requests::Take(size_t index, absl::StatusOr<Result> result) {
   functions.clear();
 }
 
-bool Requests::Wait(std::optional<std::chrono::steady_clock::time_point> until,
-                    size_t missing) const {
+bool Outcome::Wait(std::optional<std::chrono::steady_clock::time_point> until) const {
   if (getpid() != process_) {
     Raise(absl::FailedPreconditionError(
         "the translation was begun by a parent process; make a translator in this one"));
   }
   if (!is_done()) RefuseToWait();
   while (true) {
-    bool have_come = false;
+    bool has_come = false;
     {
       const WithoutGil without_gil;
       std::unique_lock<std::mutex> lock(mutex_);
       auto slice = std::chrono::steady_clock::now() + kSignals;
       if (until.has_value()) slice = std::min(slice, *until);
-      have_come = arrived_.wait_until(lock, slice, [&] { return missing_ <= missing; });
+      has_come = arrived_.wait_until(lock, slice, [&] { return result_.has_value(); });
     }
     LeaveAtEnd();
-    if (have_come) return true;
+    if (has_come) return true;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     if (until.has_value() && std::chrono::steady_clock::now() >= *until) return is_done();
   }
 }
 
-bool Requests::is_done() const {
+bool Outcome::is_done() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return missing_ == 0;
+  return result_.has_value();
 }
 
-bool Requests::has_failed() const {
+absl::StatusOr<std::shared_ptr<Result>> Outcome::result() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return has_failed_;
+  ABSL_ASSERT(result_.has_value());
+  return *result_;
 }
 
-absl::StatusOr<std::vector<std::shared_ptr<Result>>> Requests::results() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  ABSL_ASSERT(missing_ == 0);
-  std::vector<std::shared_ptr<Result>> all;
-  for (const auto& result : results_) {
-    if (!result.ok()) return result.status();
-    all.push_back(*result);
-  }
-  return all;
-}
-
-void Requests::OnDone(py::object function) {
+void Outcome::OnDone(py::object function) {
   {
     // Holding the GIL, this may wait for the lock: no thread waits for the GIL while it has the
     // lock.
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (missing_ > 0) {
+    if (!result_.has_value()) {
       functions_.push_back(Share(std::move(function)));
       return;
     }

@@ -3,6 +3,7 @@
 #define NIBU_TOOLS_PYTHON_PENDING_H_
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -18,39 +19,31 @@
 
 namespace nibu::python {
 
-// The results of requests: of one for a Pending of Python, of many for a list of texts.
-// Thread-safe.
-class Requests {
+// What a request ends with. Thread-safe.
+class Outcome {
  public:
-  explicit Requests(size_t count);
+  // Takes the result, wakes the waiting threads, and calls the functions of OnDone. To be called
+  // once, without the GIL.
+  void Take(absl::StatusOr<Result> result);
 
-  // Takes a result. The last one wakes the waiting threads, and calls the functions of OnDone. To
-  // be called without the GIL.
-  void Take(size_t index, absl::StatusOr<Result> result);
-
-  // Waits until no more than `missing` results are missing, or until a time. Returns false if the
-  // time came first. Needs the GIL, which is released meanwhile. Raises what the handler of a
-  // signal raises, such as KeyboardInterrupt, SystemExit as LeaveAtEnd does, and RuntimeError if
-  // the requests are a parent process's, or if this is a thread of a translator, which would wait
-  // for itself.
-  bool Wait(std::optional<std::chrono::steady_clock::time_point> until, size_t missing = 0) const;
+  // Waits until the result has come, or until a time. Returns false if the time came first. Needs
+  // the GIL, which is released meanwhile. Raises what the handler of a signal raises, such as
+  // KeyboardInterrupt, SystemExit as LeaveAtEnd does, and RuntimeError if the request is a parent
+  // process's, or if this is a thread of a translator, which would wait for itself.
+  bool Wait(std::optional<std::chrono::steady_clock::time_point> until) const;
 
   bool is_done() const;
-  // Returns whether one of the results so far is an error.
-  bool has_failed() const;
-  // Returns all results, or the error of the first one that failed. REQUIRES: is_done().
-  absl::StatusOr<std::vector<std::shared_ptr<Result>>> results() const;
-  // Calls a function without arguments once all results have come, on the thread that takes the
-  // last one, or at once if they have come already. Needs the GIL.
+  // REQUIRES: is_done().
+  absl::StatusOr<std::shared_ptr<Result>> result() const;
+  // Calls a function without arguments once the result has come, on the thread that takes it, or at
+  // once if it has come already. Needs the GIL.
   void OnDone(py::object function);
 
  private:
-  const pid_t process_;
+  const pid_t process_ = getpid();
   mutable std::mutex mutex_;  // guards what follows; never held while the GIL is waited for
   mutable std::condition_variable arrived_;
-  std::vector<absl::StatusOr<std::shared_ptr<Result>>> results_;
-  size_t missing_;
-  bool has_failed_ = false;
+  std::optional<absl::StatusOr<std::shared_ptr<Result>>> result_;  // nullopt: it has not come
   std::vector<SharedObject> functions_;
 };
 

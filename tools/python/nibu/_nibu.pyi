@@ -110,6 +110,9 @@ class Step:
 class Plan:
     """nibu::Plan: options that have been checked against a model."""
 
+    @property
+    def has_repeats(self) -> bool: ...
+
 class Pending:
     """A translation on its way."""
 
@@ -135,16 +138,6 @@ class Engine:
         key: int = 0,
         on_step: Callable[[Step], bool | None] | None = None,
     ) -> Pending: ...
-    def run(
-        self,
-        texts: Iterable[str | bytes],
-        plan: Plan,
-        *,
-        target_prefixes: Iterable[str | bytes | None] | None = None,
-        targets: Iterable[str | bytes] | None = None,
-        priority: int = 0,
-        deadline: float | None = None,
-    ) -> list[Result]: ...
     def cancel_all(self) -> None: ...
     def close(self) -> None: ...
     @property

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 # stop an event loop. Lists and iterables have no more than some texts in it at a time.
 _QUEUE_SIZE = 1 << 16
 
+# The most texts of a list that are under way at a time, for each thread, so that other calls get their turns among
+# those of a long list.
+_AHEAD = 1024
+
 Text = str | bytes
 # A str is an Iterable[str], too, so these are named one by one; arrays and Series of others have no types of these.
 Texts = list[str] | list[bytes] | list[Text] | tuple[Text, ...] | Iterator[Text] | ValuesView[Text]
@@ -144,10 +148,10 @@ class Translator:
             if not is_one:
                 _check_list("target_prefix", target_prefix)
             prefixes = [target_prefix] if is_one else list(target_prefix)
-        _check_request(priority, deadline)
-        plan = self._plan(options)
-        found = self._engine.run(texts, plan, target_prefixes=prefixes, priority=priority, deadline=deadline)
-        results = [Result(result, text) for result, text in zip(found, texts)]
+            for index, prefix in enumerate(prefixes):
+                if prefix is not None:
+                    _check_text(f"target_prefix[{index}]", prefix)
+        results = self._run(texts, priority, deadline, options, target_prefix=prefixes)
         return results[0] if is_one else results
 
     @overload
@@ -296,13 +300,55 @@ class Translator:
         if is_one != isinstance(target, (str, bytes)):
             raise TypeError("source and target must both be texts, or both be lists of texts")
         sources = _texts("source", source)
-        targets = _texts("target", target)
-        for index, each in enumerate(targets):
-            _check_text(f"target[{index}]", each)
-        _check_request(priority, deadline)
-        found = self._engine.run(sources, self._plan(options), targets=targets, priority=priority, deadline=deadline)
-        results = [Result(result, text) for result, text in zip(found, sources)]
+        results = self._run(sources, priority, deadline, options, target=_texts("target", target))
         return results[0] if is_one else results
+
+    def _run(
+        self,
+        texts: list[Text],
+        priority: int,
+        deadline: float | None,
+        options: Mapping[str, Any],
+        **of_each: Sequence[Text | None] | None,
+    ) -> list[Result]:
+        """Translates or scores texts, and returns their results in order, or raises the error of the first to have one.
+
+        `of_each` are arguments of Engine.submit, with one for each text. Equal texts are translated once, unless they
+        may have different results.
+        """
+        _check_request(priority, deadline)
+        plan = self._plan(options)
+        lists = {name: values for name, values in of_each.items() if values is not None}
+        for name, values in lists.items():
+            if len(values) != len(texts):
+                raise ValueError(f"{name} must have one element for each text")
+        _nibu.refuse_to_wait()
+        ahead = _AHEAD * self.threads
+        known: dict[tuple[Text | None, ...], _nibu.Pending] = {}
+        begun: list[_nibu.Pending] = []
+        try:
+            try:
+                for index, each in enumerate(zip(texts, *lists.values())):
+                    if index >= ahead:
+                        begun[index - ahead].result()
+                    pending = known.get(each)
+                    if pending is None:
+                        own: dict[str, Any] = dict(zip(lists, each[1:]))
+                        pending = self._engine.submit(
+                            each[0], plan, priority=priority, deadline=deadline, key=index, **own
+                        )
+                    if plan.has_repeats:
+                        known[each] = pending
+                    begun.append(pending)
+            except Exception:
+                for pending in begun:  # whose errors come before this one
+                    pending.result()
+                raise
+            return [Result(pending.result(), text) for pending, text in zip(begun, texts)]
+        except BaseException:
+            for pending in begun[-ahead:]:
+                pending.cancel()
+            raise
 
     def cancel_all(self) -> None:
         """Ends all requests of the translator's threads that have not ended."""
@@ -345,7 +391,10 @@ def _texts(name: str, source: Text | Texts) -> list[Text]:
         return [source]
     _check_list(name, source)
     texts: Any = source
-    return list(texts)
+    found: list[Text] = list(texts)
+    for index, text in enumerate(found):
+        _check_text(f"{name}[{index}]", text)
+    return found
 
 
 def _check_list(name: str, source: object) -> None:
