@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/base/macros.h"
 #include "engine/attention/attention.h"
 #include "engine/model/layers.h"
 

@@ -14,7 +14,6 @@
 #include "engine/model/output_layer.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/base/macros.h"

@@ -2,7 +2,6 @@
 #include "engine/schedule/drafter.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "engine/model/encoder.h"
 

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "absl/base/macros.h"
-
 namespace nibu::internal {
 namespace {
 

@@ -1,7 +1,6 @@
 // Checks of decoding options: their ranges, and combinations that are impossible.
 #include "engine/search/decoding_options.h"
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "engine/core/option_error.h"
 #include "engine/core/status_macros.h"

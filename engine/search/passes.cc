@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <utility>
 
 #include "engine/search/logit_edits.h"
 

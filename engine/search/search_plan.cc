@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/base/macros.h"
 #include "engine/search/rules/alternatives.h"
 #include "engine/search/rules/constraint_tokens.h"

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"

@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "engine/core/errors.h"
 #include "engine/core/option_error.h"
 #include "engine/core/status_macros.h"
 

@@ -1,14 +1,10 @@
 // The names and ranges of a model's decoding options.
 #include "models/assembly/model_defaults.h"
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "engine/core/check_range.h"
 #include "engine/core/status_macros.h"
 #include "engine/search/decoding_options.h"
 

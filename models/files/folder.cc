@@ -1,10 +1,7 @@
 // Opens files on disk, and members of zip archives by their full names.
 #include "models/files/folder.h"
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
-#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/files/foreign.h"
 #include "models/files/gzip.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <istream>
-#include <map>
 #include <sstream>
 #include <utility>
 #include <vector>

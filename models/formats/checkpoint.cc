@@ -1,7 +1,6 @@
 // Lists the classes of checkpoints, and turns pickled options into JSON.
 #include "models/formats/checkpoint.h"
 
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
@@ -12,7 +11,6 @@
 #include "engine/core/status_macros.h"
 #include "models/assembly/layer_attention.h"
 #include "models/containers/weights_file.h"
-#include "models/files/file_bytes.h"
 #include "models/files/foreign.h"
 #include "models/formats/hugging_face_defaults.h"
 #include "models/vocabulary/added_tokens.h"

@@ -2,9 +2,7 @@
 #include "models/formats/hugging_face_defaults.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 

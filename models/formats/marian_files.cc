@@ -1,13 +1,11 @@
 // Reads the configurations of Marian's decoder, and tells files apart by their contents.
 #include "models/formats/marian_files.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -22,7 +20,6 @@
 #include "models/files/json.h"
 #include "models/files/yaml.h"
 #include "models/files/zip.h"
-#include "models/vocabulary/vocabulary_file.h"
 
 namespace nibu::internal {
 namespace {

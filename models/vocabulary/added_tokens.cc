@@ -11,7 +11,6 @@
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/files/file_bytes.h"
-#include "models/files/json.h"
 #include "models/vocabulary/vocabulary_file.h"
 
 namespace nibu::internal {

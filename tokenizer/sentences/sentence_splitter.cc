@@ -46,7 +46,6 @@
 #include <unicode/utypes.h>
 
 #include <algorithm>
-#include <iterator>
 #include <new>
 #include <optional>
 #include <string>

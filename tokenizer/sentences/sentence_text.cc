@@ -3,9 +3,6 @@
 
 #include <unicode/uchar.h>
 
-#include <string_view>
-
-#include "absl/base/macros.h"
 #include "tokenizer/unicode/characters.h"
 
 namespace nibu::internal {

@@ -4,7 +4,6 @@
 #include <unicode/utf8.h>
 
 #include <cstdint>
-#include <string_view>
 
 #include "absl/base/macros.h"
 #include "absl/strings/match.h"

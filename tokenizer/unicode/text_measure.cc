@@ -3,9 +3,6 @@
 
 #include <unicode/uchar.h>
 
-#include <cstdint>
-#include <string_view>
-
 #include "absl/strings/ascii.h"
 #include "tokenizer/unicode/characters.h"
 

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "engine/attention/attention.h"
 #include "engine/attention/cache.h"
@@ -25,7 +24,6 @@
 #include "tools/bench/bench_options.h"
 #include "tools/bench/bench_run.h"
 #include "tools/cli/flags.h"
-#include "tools/cli/model_flags.h"
 #include "tools/text/options/engine_options.h"
 #include "tools/text/options/resources.h"
 

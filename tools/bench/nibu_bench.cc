@@ -7,7 +7,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
-#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "tools/bench/bench_options.h"
 #include "tools/bench/bench_run.h"

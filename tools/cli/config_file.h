@@ -3,7 +3,6 @@
 #define NIBU_TOOLS_CLI_CONFIG_FILE_H_
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"

@@ -1,15 +1,12 @@
 // Translates JSON objects, one in each line.
 
 #include <atomic>
-#include <list>
 #include <set>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "engine/core/errors.h"
-#include "engine/core/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "tools/cli/flags.h"
 #include "tools/cli/json_request.h"

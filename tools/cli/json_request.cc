@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
-#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/base/macros.h"

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/random_model.h"
 #include "tools/cli/flags.h"

@@ -5,7 +5,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
-#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/files/new_file.h"
 #include "models/writers/hugging_face_writer.h"

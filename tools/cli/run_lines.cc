@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdio>
 #include <thread>
-#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"

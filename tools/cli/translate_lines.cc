@@ -1,8 +1,6 @@
 // Translates lines of text, and shares results among equal lines for all input formats.
 #include "tools/cli/translate_lines.h"
 
-#include <utility>
-
 #include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/errors.h"

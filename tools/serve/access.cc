@@ -12,7 +12,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "engine/core/errors.h"
 #include "tools/serve/addresses.h"
 #include "tools/serve/answers.h"

@@ -2,14 +2,12 @@
 #ifndef NIBU_TOOLS_SERVE_ACCESS_H_
 #define NIBU_TOOLS_SERVE_ACCESS_H_
 
-#include <chrono>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "tools/serve/http.h"
 #include "tools/serve/rate_limit.h"
 

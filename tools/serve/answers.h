@@ -3,7 +3,6 @@
 #define NIBU_TOOLS_SERVE_ANSWERS_H_
 
 #include <string>
-#include <utility>
 
 #include "nlohmann/json.hpp"
 #include "tools/serve/http.h"

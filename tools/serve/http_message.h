@@ -11,7 +11,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "boost/beast/core.hpp"
 #include "boost/beast/http.hpp"
 #include "tools/serve/answers.h"

@@ -5,9 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "absl/algorithm/container.h"

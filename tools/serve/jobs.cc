@@ -5,17 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/base/macros.h"
 #include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "engine/core/status_macros.h"
 
 namespace nibu::internal {
 namespace {

@@ -3,7 +3,6 @@
 #include "tools/serve/model_store.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"

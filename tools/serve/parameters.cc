@@ -17,7 +17,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/files/json.h"

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/base/macros.h"
-#include "absl/strings/str_cat.h"
 #include "engine/core/huge_heap.h"
 #include "engine/core/huge_memory.h"
 #include "engine/ops/backend/int8_product.h"

@@ -2,14 +2,12 @@
 
 #include "tools/text/model/catalog.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <system_error>
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"

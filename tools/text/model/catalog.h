@@ -5,12 +5,10 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"

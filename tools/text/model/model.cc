@@ -4,13 +4,11 @@
 
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/errors.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/option_error.h"
 #include "engine/core/status_macros.h"
-#include "models/assembly/mixer_text.h"
 #include "models/load_model.h"
 #include "tools/text/model/model_parts.h"
 #include "tools/text/model/model_paths.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
-#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
@@ -13,7 +12,6 @@
 #include "engine/core/exception_status.h"
 #include "engine/core/option_error.h"
 #include "engine/core/status_macros.h"
-#include "models/assembly/layer_attention.h"
 #include "models/assembly/mixer_text.h"
 #include "models/files/file_bytes.h"
 #include "models/files/gzip.h"

@@ -10,7 +10,6 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"

@@ -9,7 +9,6 @@
 #include "absl/strings/str_split.h"
 #include "engine/core/option_error.h"
 #include "engine/core/status_macros.h"
-#include "engine/ops/linear.h"
 #include "engine/translator_options.h"
 #include "models/assembly/opened_model.h"
 #include "tools/text/options/option_table.h"

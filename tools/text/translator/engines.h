@@ -22,7 +22,6 @@
 #include <mutex>
 #include <vector>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/status/statusor.h"
 #include "engine/translator.h"
 #include "tools/text/lines/line_plan.h"

@@ -2,7 +2,6 @@
 #include "tools/text/translator/pending_line.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/cleanup/cleanup.h"

@@ -1,13 +1,11 @@
 // Implements PendingLine's functions for two models in a row, which hand the first model's
 // translations to the second one.
 #include <cstddef>
-#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 #include "engine/core/exception_status.h"
-#include "engine/core/status_macros.h"
 #include "tools/text/lines/pivot.h"
 #include "tools/text/translator/pending_line.h"
 

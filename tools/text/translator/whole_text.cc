@@ -3,12 +3,9 @@
 #include "tools/text/translator/whole_text.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <memory>
-#include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/cleanup/cleanup.h"
@@ -19,7 +16,6 @@
 #include "engine/core/exception_status.h"
 #include "engine/core/gather.h"
 #include "engine/core/status_macros.h"
-#include "engine/search/beam_search.h"
 #include "nibu/translator.h"
 #include "tools/text/lines/join.h"
 #include "tools/text/marked/text_reader.h"
