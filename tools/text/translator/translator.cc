@@ -38,6 +38,13 @@ absl::Status WouldWait() {
       "a callback would wait for itself; submit the texts, or wait on another thread");
 }
 
+// Refuses a plan, perhaps null, that a translator with these engines cannot use.
+absl::Status CheckPlan(const Plan* plan, const std::shared_ptr<Engines>& engines) {
+  if (plan == nullptr) return internal::Invalid("a plan is missing; see Prepare");
+  if (plan->engines == engines) return absl::OkStatus();
+  return absl::FailedPreconditionError("the plan is another translator's");
+}
+
 }  // namespace
 
 Ticket::Ticket() = default;
@@ -104,10 +111,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> Translator::PlanFor(absl::string_vie
                                                                 std::shared_ptr<const Plan> plan,
                                                                 std::string* language) {
   if (plan == nullptr) plan = plan_;
-  if (plan == nullptr) return internal::Invalid("a plan is missing; see Prepare");
-  if (plan->engines != engines_) {
-    return absl::FailedPreconditionError("the plan is another translator's");
-  }
+  NIBU_RETURN_IF_ERROR(CheckPlan(plan.get(), engines_));
   if (plan->languages == nullptr) return plan;
   NIBU_ASSIGN_OR_RETURN(*language, plan->languages->LanguageOf(text, *plan->lines));
   Options options = plan->lines->options;
@@ -237,10 +241,7 @@ absl::StatusOr<std::vector<Result>> Translator::SubmitAll(const std::vector<std:
   if (InCallback()) return WouldWait();
   // Also without texts, a plan is refused that cannot be used.
   const Plan* const used = plan == nullptr ? plan_.get() : plan.get();
-  if (used == nullptr) return internal::Invalid("a plan is missing; see Prepare");
-  if (used->engines != engines_) {
-    return absl::FailedPreconditionError("the plan is another translator's");
-  }
+  NIBU_RETURN_IF_ERROR(CheckPlan(used, engines_));
   NIBU_RETURN_IF_ERROR(engines_->Use().status());
   const bool has_repeats = used->lines->options.sampling_topk == 1;
   std::unordered_map<std::string, size_t> known;
