@@ -128,13 +128,6 @@ absl::Status NeedsTokenizer(const ModelInfo& info) {
   return status;
 }
 
-std::vector<int> Ids(const Vocabulary& vocabulary, absl::Span<const std::string> pieces) {
-  std::vector<int> ids;
-  ids.reserve(pieces.size());
-  for (const std::string& piece : pieces) ids.push_back(vocabulary.Id(piece));
-  return ids;
-}
-
 absl::StatusOr<std::vector<std::string>> Pieces(const Vocabulary& vocabulary,
                                                 absl::Span<const int> ids) {
   std::vector<std::string> pieces;
@@ -243,11 +236,11 @@ absl::StatusOr<std::string> Model::Detokenize(absl::Span<const std::string> targ
 }
 
 std::vector<int> Model::SourceIds(absl::Span<const std::string> pieces) const {
-  return Ids(parts_->coder.source_vocabulary(), pieces);
+  return parts_->coder.Ids(pieces);
 }
 
 std::vector<int> Model::TargetIds(absl::Span<const std::string> pieces) const {
-  return Ids(target_coder().target_vocabulary(), pieces);
+  return internal::IdsOf(target_coder().target_vocabulary(), pieces);
 }
 
 absl::StatusOr<std::vector<std::string>> Model::SourcePieces(absl::Span<const int> ids) const try {

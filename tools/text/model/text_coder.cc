@@ -64,14 +64,14 @@ size_t TranslateInstruction(absl::string_view line) {
   return is_one ? colon + 2 : 0;
 }
 
+}  // namespace
+
 std::vector<int> IdsOf(const Vocabulary& vocabulary, absl::Span<const std::string> pieces) {
   std::vector<int> ids;
   ids.reserve(pieces.size());
   for (const std::string& piece : pieces) ids.push_back(vocabulary.Id(piece));
   return ids;
 }
-
-}  // namespace
 
 absl::StatusOr<TextCoder> TextCoder::Create(const ModelVocabulary& vocabulary,
                                             const ModelConfig& config) {

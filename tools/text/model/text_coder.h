@@ -27,6 +27,9 @@ struct EncodedText {
   absl::Span<const std::string> own() const { return absl::MakeSpan(pieces).subspan(front); }
 };
 
+// Returns the ids of pieces; those that the vocabulary lacks have that of the unknown token.
+std::vector<int> IdsOf(const Vocabulary& vocabulary, absl::Span<const std::string> pieces);
+
 // A model's vocabularies and tokenizers. Without tokenizers, text is pieces separated by spaces.
 // Immutable; threads may share it.
 class TextCoder {
