@@ -50,11 +50,8 @@ class JsonTranslator final : public LineTranslator {
     // Only samples depend on the unit's number.
     const std::string key = absl::StrCat(read->key.size(), " ", read->key, read->prefix.size(), " ",
                                          read->prefix, read->text);
-    const nibu::Done done = Share(read->options.sampling_topk == 1 ? key : "", index, end);
-    if (done == nullptr) return;
-    const nibu::Request request = {.key = index, .target_prefix = read->prefix};
-    const auto ticket = context_.translator->Submit(read->text, plan, request, done, kForever);
-    if (!ticket.ok()) done(index, ticket.status());
+    SubmitOnce(read->options.sampling_topk == 1 ? key : "", read->text, std::move(plan),
+               {.key = index, .target_prefix = read->prefix}, end);
   }
 
   void Finish() override {

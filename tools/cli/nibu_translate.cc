@@ -56,26 +56,22 @@ absl::Status CheckTogether(const Settings& settings, const std::vector<std::stri
   const auto& [cli, model, speed, text] = settings;
   const bool is_text = cli.output_format == OutputFormat::kText;
   const bool is_document = text.text == TextKind::kDocument;
-  if (cli.input_format == InputFormat::kJsonl) {  // each object is a whole text with options
-    return Refuse(
-        {{is_text && text.num_hypotheses > 1,
-          "--num_hypotheses needs --output_format=nbest or jsonl; text is the best one alone"},
-         {!is_text && cli.print_scores,
-          "--print_scores is for --output_format=text; nbest and jsonl have the scores in them"},
-         {cli.glossary == "-", "--glossary must be a file, not standard input"}});
+  if (cli.input_format != InputFormat::kJsonl) {  // where each object is a text with options
+    NIBU_RETURN_IF_ERROR(Refuse(
+        {{text.wrap > 0 && text.alignment != AlignmentKind::kNone,
+          "--wrap and --alignment do not go together"},
+         {text.text != TextKind::kLines && texts.size() > 1,
+          absl::StrCat("--text=", is_document ? "document" : "paragraphs",
+                       " takes one TEXT, with line feeds; or a file with --src")},
+         {is_document && text.markup == Markup::kNone,
+          "--text=document needs --markup=html or xml"},
+         {is_document && is_text && cli.print_scores,
+          "--text=document and --print_scores do not go together; see --output_format=jsonl"},
+         {is_document && is_text && text.alignment != AlignmentKind::kNone,
+          "--text=document and --alignment do not go together; see --output_format=jsonl"}}));
   }
   return Refuse(
-      {{text.wrap > 0 && text.alignment != AlignmentKind::kNone,
-        "--wrap and --alignment do not go together"},
-       {text.text != TextKind::kLines && texts.size() > 1,
-        absl::StrCat("--text=", text.text == TextKind::kDocument ? "document" : "paragraphs",
-                     " takes one TEXT, with line feeds; or a file with --src")},
-       {is_document && text.markup == Markup::kNone, "--text=document needs --markup=html or xml"},
-       {is_document && is_text && cli.print_scores,
-        "--text=document and --print_scores do not go together; see --output_format=jsonl"},
-       {is_document && is_text && text.alignment != AlignmentKind::kNone,
-        "--text=document and --alignment do not go together; see --output_format=jsonl"},
-       {is_text && text.num_hypotheses > 1,
+      {{is_text && text.num_hypotheses > 1,
         "--num_hypotheses needs --output_format=nbest or jsonl; text is the best one alone"},
        {!is_text && cli.print_scores,
         "--print_scores is for --output_format=text; nbest and jsonl have the scores in them"},

@@ -32,11 +32,9 @@ class UnitTranslator final : public LineTranslator {
     nibu::Request request = {.key = index};
     const absl::Status prefix = NextPrefix(&request.target_prefix);
     if (!prefix.ok()) return end(index, prefix);
-    const nibu::Done done = Share(
-        has_repeats_ ? absl::StrCat(unit.source(), "\n", request.target_prefix) : "", index, end);
-    if (done == nullptr) return;
-    const auto ticket = context_.translator->Submit(unit, context_.plan, request, done, kForever);
-    if (!ticket.ok()) done(index, ticket.status());
+    const std::string key =
+        has_repeats_ ? absl::StrCat(unit.source(), "\n", request.target_prefix) : "";
+    SubmitOnce(key, unit, context_.plan, std::move(request), end);
   }
 
  private:

@@ -78,11 +78,18 @@ class LineTranslator {
  protected:
   // Takes the next line of --target_prefix, if there is one.
   absl::Status NextPrefix(std::string* prefix);
-  // Returns the function to which a unit's result goes, or the reason why there is none. It is null
-  // if an equal unit is under way or done, whose result `end` gets. `key` has all that the result
-  // depends on; if it is empty, the result is not shared.
-  nibu::Done Share(const std::string& key, uint64_t index, const Repeats::Done& end) {
-    return key.empty() ? nibu::Done(end) : repeats_.Add(key, index, end);
+  // Submits a text or unit whose result, or error, `end` gets, unless an equal one is under way or
+  // done. `key` has all that the result depends on; if it is empty, the result is not shared.
+  // `request.key` is the unit's index.
+  template <typename Text>
+  void SubmitOnce(const std::string& key, const Text& text, std::shared_ptr<const Plan> plan,
+                  nibu::Request request, const Repeats::Done& end) {
+    const uint64_t index = request.key;
+    const nibu::Done done = key.empty() ? nibu::Done(end) : repeats_.Add(key, index, end);
+    if (done == nullptr) return;
+    const auto ticket =
+        context_.translator->Submit(text, std::move(plan), std::move(request), done, kForever);
+    if (!ticket.ok()) done(index, ticket.status());
   }
 
   const LineContext& context_;

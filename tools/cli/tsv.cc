@@ -63,11 +63,8 @@ class TsvTranslator final : public LineTranslator {
       deliver(absl::StrCat(row.substr(0, begin), translation, row.substr(end), "\n"));
     };
     if (!prefix.ok()) return done(index, prefix);
-    const nibu::Done shared =
-        Share(has_repeats_ ? absl::StrCat(cell, "\t", request.target_prefix) : "", index, done);
-    if (shared == nullptr) return;
-    const auto ticket = context_.translator->Submit(cell, context_.plan, request, shared, kForever);
-    if (!ticket.ok()) shared(index, ticket.status());
+    const std::string key = has_repeats_ ? absl::StrCat(cell, "\t", request.target_prefix) : "";
+    SubmitOnce(key, cell, context_.plan, std::move(request), done);
   }
 
   void Finish() override {
