@@ -127,6 +127,15 @@ absl::Status Clear(T* output, absl::string_view argument) {
   *output = T();
   return absl::OkStatus();
 }
+// Does what Guard does for a function that returns a value through a pointer, and clears that
+// value.
+template <typename T, typename F>
+nibu_status Guard(T* output, absl::string_view argument, nibu_error** error, F body) noexcept {
+  return Guard(error, [&] {
+    absl::Status status = Clear(output, argument);
+    return status.ok() ? body() : status;
+  });
+}
 // Refuses a text without an address, unless its length is 0.
 absl::Status CheckText(const char* text, size_t length, absl::string_view argument);
 // Returns a text that CheckText has accepted, or one that ends at its NUL. NULL is an empty text.

@@ -13,9 +13,7 @@ using nibu::internal::Missing;
 using nibu::internal::TextOf;
 
 nibu_status nibu_detector_new(const char* among, nibu_detector** detector, nibu_error** error) {
-  return Guard(error, [&] {
-    absl::Status status = Clear(detector, "detector");
-    if (!status.ok()) return status;
+  return Guard(detector, "detector", error, [&] {
     const std::vector<std::string> codes = absl::StrSplit(TextOf(among), ',', absl::SkipEmpty());
     auto made = nibu::LanguageDetector::Create(codes);
     if (!made.ok()) return made.status();
@@ -29,11 +27,9 @@ void nibu_detector_free(nibu_detector* detector) { delete detector; }
 nibu_status nibu_detector_detect(const nibu_detector* detector, const char* text, size_t length,
                                  const char* markup, nibu_languages** languages,
                                  nibu_error** error) {
-  return Guard(error, [&] {
-    absl::Status status = Clear(languages, "languages");
-    if (!status.ok()) return status;
+  return Guard(languages, "languages", error, [&] {
     if (detector == nullptr) return Missing("detector");
-    status = CheckText(text, length, "text");
+    absl::Status status = CheckText(text, length, "text");
     nibu::Options options;
     if (status.ok() && markup != nullptr) status = nibu::SetOption("markup", markup, &options);
     if (!status.ok()) return status;
@@ -61,9 +57,7 @@ float nibu_languages_confidence(const nibu_languages* languages, size_t language
 void nibu_languages_free(nibu_languages* languages) { delete languages; }
 
 nibu_status nibu_splitter_new(const char* language, nibu_splitter** splitter, nibu_error** error) {
-  return Guard(error, [&] {
-    absl::Status status = Clear(splitter, "splitter");
-    if (!status.ok()) return status;
+  return Guard(splitter, "splitter", error, [&] {
     auto made = nibu::SentenceSplitter::Create(TextOf(language));
     if (!made.ok()) return made.status();
     *splitter = new nibu_splitter{*std::move(made)};

@@ -68,9 +68,7 @@ absl::Status HandOut(const absl::StatusOr<std::vector<std::string>>& list, char*
 
 nibu_status nibu_model_load(const char* path, const nibu_options* options, nibu_model** model,
                             nibu_error** error) {
-  return Guard(error, [&] {
-    absl::Status status = Clear(model, "model");
-    if (!status.ok()) return status;
+  return Guard(model, "model", error, [&] {
     return HandOut(nibu::Model::Load(std::string(TextOf(path)),
                                      options == nullptr ? nibu::ModelOptions() : options->model),
                    model);
@@ -79,9 +77,7 @@ nibu_status nibu_model_load(const char* path, const nibu_options* options, nibu_
 
 nibu_status nibu_model_pivot(const nibu_model* first, const nibu_model* second, nibu_model** model,
                              nibu_error** error) {
-  return Guard(error, [&] {
-    absl::Status status = Clear(model, "model");
-    if (!status.ok()) return status;
+  return Guard(model, "model", error, [&] {
     if (first == nullptr) return Missing("first");
     if (second == nullptr) return Missing("second");
     return HandOut(nibu::Model::Pivot(first->model, second->model), model);

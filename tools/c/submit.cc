@@ -14,7 +14,6 @@
 namespace {
 
 using nibu::internal::CheckText;
-using nibu::internal::Clear;
 using nibu::internal::Guard;
 using nibu::internal::Missing;
 using nibu::internal::RequestOf;
@@ -139,9 +138,7 @@ void nibu_cancel(nibu_translator* translator, const nibu_ticket* ticket) {
 void nibu_ticket_free(nibu_ticket* ticket) { delete ticket; }
 
 nibu_status nibu_completions_new(nibu_completions** completions, nibu_error** error) {
-  return Guard(error, [&] {
-    absl::Status status = Clear(completions, "completions");
-    if (!status.ok()) return status;
+  return Guard(completions, "completions", error, [&] {
     auto queue = std::make_shared<Queue>();
     if (queue->fd < 0) {
       return absl::ResourceExhaustedError(

@@ -3,7 +3,6 @@
 #include "tools/c/handles.h"
 
 using nibu::internal::CheckText;
-using nibu::internal::Clear;
 using nibu::internal::Guard;
 using nibu::internal::HandOut;
 using nibu::internal::Missing;
@@ -12,9 +11,7 @@ using nibu::internal::TextOf;
 
 nibu_status nibu_translator_new(const nibu_options* options, nibu_translator** translator,
                                 nibu_error** error) {
-  return Guard(error, [&] {
-    absl::Status status = Clear(translator, "translator");
-    if (!status.ok()) return status;
+  return Guard(translator, "translator", error, [&] {
     auto made =
         nibu::Translator::Create(options == nullptr ? nibu::SpeedOptions() : options->speed);
     if (!made.ok()) return made.status();
@@ -25,9 +22,7 @@ nibu_status nibu_translator_new(const nibu_options* options, nibu_translator** t
 
 nibu_status nibu_open(const char* path, const nibu_options* options, nibu_translator** translator,
                       nibu_error** error) {
-  return Guard(error, [&] {
-    absl::Status cleared = Clear(translator, "translator");
-    if (!cleared.ok()) return cleared;
+  return Guard(translator, "translator", error, [&] {
     const nibu_options& all = options == nullptr ? nibu_options() : *options;
     auto opened =
         nibu::Translator::Open(path == nullptr ? "" : path, all.text, all.model, all.speed);
@@ -67,9 +62,7 @@ void nibu_translator_release_unloaded(nibu_translator* translator) {
 
 nibu_status nibu_plan_new(nibu_translator* translator, const nibu_model* model,
                           const nibu_options* options, nibu_plan** plan, nibu_error** error) {
-  return Guard(error, [&] {
-    absl::Status status = Clear(plan, "plan");
-    if (!status.ok()) return status;
+  return Guard(plan, "plan", error, [&] {
     if (translator == nullptr) return Missing("translator");
     if (model == nullptr) return Missing("model");
     const nibu::Options text = options == nullptr ? nibu::Options() : options->text;
