@@ -4,13 +4,18 @@
 #include <unicode/locid.h>
 #include <unicode/rbnf.h>
 #include <unicode/uchar.h>
+#include <unicode/ucurr.h>
 #include <unicode/unistr.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/base/macros.h"
 #include "absl/strings/numbers.h"
+#include "tokenizer/unicode/characters.h"
 
 namespace nibu::internal {
 namespace {
@@ -85,6 +90,40 @@ bool NumberWords::Say(absl::string_view digits, absl::string_view text) const {
     icu::UnicodeString words;
     format.format(number, name, words, position, status);
     if (U_SUCCESS(status) && !words.isEmpty() && HasWords(folded, Folded(words))) return true;
+  }
+  return false;
+}
+
+bool NumberWords::SayCurrency(int32_t sign, absl::string_view text) const {
+  static constexpr std::pair<char32_t, const char16_t*> kCodes[] = {
+      {U'$', u"USD"},   {U'€', u"EUR"}, {U'£', u"GBP"}, {U'¥', u"JPY"}, {U'₹', u"INR"},
+      {U'₽', u"RUB"}, {U'₩', u"KRW"}, {U'₺', u"TRY"}, {U'₴', u"UAH"}, {U'₪', u"ILS"}};
+  const auto* const found = absl::c_find_if(
+      kCodes, [&](const auto& each) { return static_cast<int32_t>(each.first) == sign; });
+  if (found == std::end(kCodes)) return true;
+  UErrorCode status = U_ZERO_ERROR;
+  int32_t length = 0;
+  const UChar* const name =
+      ucurr_getPluralName(found->second, language_.c_str(), nullptr, "other", &length, &status);
+  // Without a name in the language, ICU returns the code, or that of its own language.
+  if (U_FAILURE(status) || status == U_USING_DEFAULT_WARNING) return true;
+  const icu::UnicodeString folded = Folded(text);
+  if (folded.indexOf(Folded(icu::UnicodeString(found->second))) >= 0) return true;
+  // Any word of the name is enough ("US-Dollar"), and of it the first three letters, since others
+  // decline it. Where there are no blanks, what counts are the last two ("US" stands in front).
+  const icu::UnicodeString words = Folded(icu::UnicodeString(name, length));
+  for (int32_t begin = 0; begin < words.length();) {
+    int32_t end = begin;
+    while (end < words.length() && u_isalpha(words.char32At(end))) ++end;
+    const bool is_wide = IsWide(words.char32At(begin));
+    const icu::UnicodeString word =
+        is_wide ? words.tempSubStringBetween(std::max(begin, end - 2), end)
+                : words.tempSubStringBetween(begin, std::min(end, begin + 3));
+    for (int32_t at = folded.indexOf(word); end - begin > (is_wide ? 0 : 2) && at >= 0;
+         at = folded.indexOf(word, at + 1)) {
+      if (is_wide || at == 0 || !IsWordLetter(folded.char32At(at - 1))) return true;
+    }
+    begin = end + 1;
   }
   return false;
 }

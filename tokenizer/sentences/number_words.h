@@ -2,6 +2,7 @@
 #ifndef NIBU_TOKENIZER_SENTENCES_NUMBER_WORDS_H_
 #define NIBU_TOKENIZER_SENTENCES_NUMBER_WORDS_H_
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -25,6 +26,10 @@ class NumberWords {
   // gender or case, perhaps with an ending of one or two letters (25: "fünfundzwanzig",
   // "fünfundzwanzigster"). False for digits that are no int64. REQUIRES: AreKnown().
   bool Say(absl::string_view digits, absl::string_view text) const;
+
+  // Returns true if the text names the currency that a sign stands for ('$': "Dollar", "US-Dollar",
+  // "dolarów"), or has its code ("USD"). True, too, if ICU has no name for it.
+  bool SayCurrency(int32_t sign, absl::string_view text) const;
 
  private:
   struct Rules;

@@ -30,5 +30,20 @@ TEST(NumberWords, AreSaidInManyWays) {
 
 TEST(NumberWords, UnknownLanguagesHaveNone) { EXPECT_FALSE(NumberWords("xx").AreKnown()); }
 
+TEST(NumberWords, Currencies) {
+  const NumberWords german("deu_Latn");
+  EXPECT_TRUE(german.SayCurrency(U'$', "Es kostet 5 Dollar."));
+  EXPECT_TRUE(german.SayCurrency(U'$', "in US-Dollars"));
+  EXPECT_TRUE(german.SayCurrency(U'€', "EUR 5"));
+  EXPECT_FALSE(german.SayCurrency(U'$', "Es kostet 5."));
+  EXPECT_FALSE(german.SayCurrency(U'£', "Es kostet 5 Dollar."));
+  EXPECT_FALSE(german.SayCurrency(U'€', "die neue Reform"));  // "eur" within a word
+  EXPECT_TRUE(NumberWords("pl").SayCurrency(U'¥', "5 jenów"));
+  EXPECT_TRUE(NumberWords("ja").SayCurrency(U'$', "5ドルです。"));
+  EXPECT_FALSE(NumberWords("ja").SayCurrency(U'$', "5円です。"));
+  EXPECT_TRUE(NumberWords("xx").SayCurrency(U'$', "5"));
+  EXPECT_TRUE(german.SayCurrency(U'₿', "5"));
+}
+
 }  // namespace
 }  // namespace nibu::internal

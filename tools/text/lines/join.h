@@ -23,7 +23,7 @@ namespace nibu::internal {
 struct StandInTrial {
   MarkedText sentence;  // before MaskProtected
   int attempts = 0;     // how many translations have been tried
-  size_t missing = 0;   // of the best one: how many parts it misplaces
+  size_t wrong = 0;     // of the best one: how many parts it misplaces; changed numbers are one
   double score = 0;     // its log-probability for each token
   MarkedText marked = {};
   EncodedText source = {};

@@ -186,7 +186,10 @@ class LineReader {
       NIBU_RETURN_IF_ERROR(AddPart(std::move(before), std::move(source), std::move(marked)));
       LinePart& part = line_.parts[newest];
       const bool is_whole = line_.parts.size() == newest + 1 && !line_.too_long;
-      if (is_whole && prefix_.empty() && !line_.is_scored && HasNames(part.marked)) {
+      const bool may_change =
+          plan_.protect[Protected::kNumbers] && !FindAmounts(part.marked.text).empty();
+      if (is_whole && prefix_.empty() && !line_.is_scored &&
+          (may_change || HasNames(part.marked))) {
         part.trial = std::make_shared<StandInTrial>(StandInTrial{std::move(sentence)});
       }
       return absl::OkStatus();

@@ -1,4 +1,5 @@
-// Compares the translations that were made with different names in place of protected parts.
+// Compares the translations of a sentence that were made with different protected parts, or names
+// in their places.
 #include "tools/text/lines/stand_ins.h"
 
 #include <algorithm>
@@ -13,19 +14,33 @@
 
 namespace nibu::internal {
 
+namespace {
+
+// Protects the numbers of a sentence. A sentence with more of them than there are names for stays.
+void ProtectAmounts(const LinePlan& plan, MarkedText* sentence) {
+  const std::vector<TextSpan> amounts = FindAmounts(sentence->text);
+  const auto names = absl::c_count_if(
+      plan.names, [](const std::string& name) { return absl::ascii_isdigit(name[0]); });
+  if (amounts.size() <= static_cast<size_t>(names)) ProtectSpans(amounts, sentence);
+}
+
+}  // namespace
+
 bool TryStandIns(const LinePlan& plan, const LineParts& line, std::vector<Hypothesis> hypotheses,
                  LinePart* part) {
   StandInTrial& trial = *part->trial;
   std::vector<AlignedToken> aligned;
   const std::string target = ReadTarget(plan, *part, hypotheses[0], &aligned);
   Misplaced misplaced = FindMisplaced(part->marked, target, aligned);
-  const size_t missing = misplaced.parts.size();
+  const bool changes =
+      plan.protect[Protected::kNumbers] && !HasSameNumbers(part->marked.text, target, line.said);
+  const size_t wrong = misplaced.parts.size() + (changes ? 1 : 0);
   const double score = hypotheses[0].log_prob /
                        static_cast<double>(std::max<size_t>(1, hypotheses[0].token_scores.size()));
   const int attempt = trial.attempts++;
-  if (attempt == 0 || missing < trial.missing ||
-      (missing == 0 && trial.missing == 0 && score > trial.score)) {
-    trial.missing = missing;
+  if (attempt == 0 || wrong < trial.wrong ||
+      (wrong == 0 && trial.wrong == 0 && score > trial.score)) {
+    trial.wrong = wrong;
     trial.score = score;
     trial.marked = part->marked;
     trial.source = part->source;
@@ -34,25 +49,27 @@ bool TryStandIns(const LinePlan& plan, const LineParts& line, std::vector<Hypoth
   // A placeholder at the end is a word of its sentence, and another language may have another
   // order.
   const bool ends_moved =
-      attempt == 0 && missing == 0 && misplaced.moved.has_value() &&
+      attempt == 0 && wrong == 0 && misplaced.moved.has_value() &&
       StandsApart(absl::StripAsciiWhitespace(part->marked.annotations[*misplaced.moved].before));
-  if (ends_moved || (attempt < 2 && missing > 0)) {
+  if (ends_moved || (attempt < 2 && wrong > 0)) {
     std::vector<std::string> names = plan.names;
     std::vector<size_t> left_out;
     if (ends_moved) {
       left_out = {*misplaced.moved};
       trial.attempts = 2;
-    } else if (attempt == 0) {
-      std::erase_if(names, [&](const std::string& name) {
-        return absl::StrContains(part->marked.text, name);
-      });
-    } else {
+    } else if (attempt > 0) {
       left_out = misplaced.parts;
+    } else {
+      if (changes) ProtectAmounts(plan, &trial.sentence);
+      std::erase_if(names, [&](const std::string& name) {
+        return !misplaced.parts.empty() && absl::StrContains(part->marked.text, name);
+      });
     }
     MarkedText marked = MaskProtected(trial.sentence, names, left_out);
     const TextCoder::Line front = plan.coder.ParseLine(line.front, /*split=*/true);
     absl::StatusOr<EncodedText> source = plan.coder.Encode(front, marked.text);
-    if (source.ok() && !source->own().empty() && source->pieces.size() <= plan.limit) {
+    if (source.ok() && !source->own().empty() && source->pieces.size() <= plan.limit &&
+        marked.text != part->marked.text) {
       part->marked = std::move(marked);
       part->source = *std::move(source);
       return true;

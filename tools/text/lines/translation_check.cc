@@ -1,12 +1,16 @@
 // Compares the lengths, sentence ends and numbers of a sentence and its translation.
 #include "tools/text/lines/translation_check.h"
 
+#include <re2/re2.h>
+
 #include <cmath>
 #include <iterator>
 #include <map>
 
 #include "absl/algorithm/container.h"
 #include "absl/base/macros.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "tokenizer/unicode/characters.h"
@@ -73,15 +77,47 @@ bool SameNumbers(absl::string_view source, const std::vector<Number>& source_num
   return all == Digits{} || all == said_in_source || all == said_in_target;
 }
 
-// Returns whether the target has only currencies of the source. Either side may write all of them
-// as words.
-bool SameCurrencies(const std::vector<int32_t>& source, const std::vector<int32_t>& target) {
-  return source.empty() || absl::c_all_of(target, [&](int32_t currency) {
-           return absl::c_linear_search(source, currency);
-         });
+// Returns whether the target has only currencies of the source, and some of them, in signs or in
+// words. Either side may write all of them as words.
+bool SameCurrencies(const std::vector<int32_t>& source, absl::string_view text,
+                    const std::vector<int32_t>& target, const NumberWords* words) {
+  const auto is_in_source = [&](int32_t sign) { return absl::c_linear_search(source, sign); };
+  if (source.empty() || !absl::c_all_of(target, is_in_source)) return source.empty();
+  return !target.empty() || words == nullptr || words->SayCurrency(source[0], text);
+}
+
+// Returns the text with its hours of the afternoon counted from midnight ("7:45 p.m.": "19:45"), as
+// languages without "p.m." write them.
+std::string WithoutAfternoons(absl::string_view text) {
+  static const RE2& afternoon = *new RE2(R"(\b(\d{1,2})((?:[:.]\d\d)?)(\s?(?i:p\.?\s?m\b\.?)))");
+  std::string counted;
+  re2::StringPiece rest(text.data(), text.size());
+  re2::StringPiece all[4];
+  while (afternoon.Match(rest, 0, rest.size(), RE2::UNANCHORED, all, 4)) {
+    int hour = 0;
+    const bool is_hour = absl::SimpleAtoi(absl::string_view(all[1].data(), all[1].size()), &hour);
+    counted.append(rest.data(), all[1].data());
+    absl::StrAppend(&counted, is_hour && hour < 12 ? hour + 12 : hour);
+    counted.append(all[2].data(), all[0].data() + all[0].size());
+    rest.remove_prefix(all[0].data() + all[0].size() - rest.data());
+  }
+  return counted.append(rest.data(), rest.size());
+}
+
+bool HasSameNumbers(absl::string_view source, const TextMeasure& from, absl::string_view target,
+                    const TextMeasure& to, const SaidNumbers& said) {
+  if (!SameCurrencies(from.currencies, target, to.currencies, said.target)) return false;
+  if (SameNumbers(source, from.numbers, target, to.numbers, said)) return true;
+  const std::string counted = WithoutAfternoons(source);
+  return counted != source &&
+         SameNumbers(counted, Measure(counted).numbers, target, to.numbers, said);
 }
 
 }  // namespace
+
+bool HasSameNumbers(absl::string_view source, absl::string_view target, const SaidNumbers& said) {
+  return HasSameNumbers(source, Measure(source), target, Measure(target), said);
+}
 
 Warnings CheckTranslation(absl::string_view source, float expected_tokens, absl::string_view target,
                           const Hypothesis& hypothesis, const SaidNumbers& said) {
@@ -97,8 +133,7 @@ Warnings CheckTranslation(absl::string_view source, float expected_tokens, absl:
   warnings.set(Warning::kLong, IsGreater(size, of, kLong, with_slack));
   warnings.set(Warning::kRepetition, hypothesis.repetition);
   warnings.set(Warning::kUnfinished, !hypothesis.finished);
-  warnings.set(Warning::kNumbers, !SameNumbers(source, from.numbers, target, to.numbers, said) ||
-                                      !SameCurrencies(from.currencies, to.currencies));
+  warnings.set(Warning::kNumbers, !HasSameNumbers(source, from, target, to, said));
   return warnings;
 }
 

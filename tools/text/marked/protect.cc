@@ -90,6 +90,11 @@ constexpr char kCode[] =
     R"(|\bF(?:[1-9]|1[0-2])\b)";
 // Versions and IP addresses, which have more than one full stop.
 constexpr char kNumber[] = R"(\bv?\d+(?:\.\d+){2,}(?:[-+][0-9A-Za-z][\w.]*)?(?::\d+|/\d+)?\b)";
+// $19.99, -5,50 €, USD 20; 7:45, 7 p.m.; 1,000. Translations keep most of them, in the form of
+// their language, so that they are protected only where one was changed (FindAmounts).
+constexpr char kAmount[] =
+    R"((?:(?:\p{Sc}|\b[A-Z]{3})\s?)?-?\b(?:\d+(?:[.,:'\x{a0}\x{202f}]\d+)+|\d{2,}|\d))"
+    R"((?:\s?(?:[ap]\.\s?m\.|[ap]m\b|\p{Sc}|(?:USD|EUR|GBP|JPY|CHF)\b))?)";
 // :), ;-D, <3; white space stands in front of them, and white space or a mark behind.
 constexpr char kEmoticon[] = R"((?:[:;=][-o^']?[()\[\]DPpOo3/\\|*]+|[xX]D+|<3+|\^_*\^))";
 // Characters that are shown as pictures, or are with U+FE0F behind them; keycaps; each with its
@@ -263,13 +268,29 @@ bool StandsApart(absl::string_view part) {
   return absl::StrContains("@#", part[0]) || absl::StrContains(part, "://");
 }
 
+std::vector<TextSpan> FindAmounts(absl::string_view text) {
+  static const RE2& amount = *new RE2(kAmount);
+  std::vector<TextSpan> found;
+  const re2::StringPiece all(text.data(), text.size());
+  re2::StringPiece match;
+  for (size_t at = 0; amount.Match(all, at, text.size(), RE2::UNANCHORED, &match, 1);) {
+    const auto begin = static_cast<size_t>(match.data() - text.data());
+    at = begin + match.size();
+    if (match.size() > 1) found.push_back({begin, at});
+  }
+  return found;
+}
+
 StandIn StandInFor(absl::string_view part, absl::string_view behind) {
   // A part of markup may have tags in it.
   std::string text(part);
   static const RE2& tag = *new RE2("</?[A-Za-z][^<>]*>");
   if (absl::StrContains(text, '<')) RE2::GlobalReplace(&text, tag, "");
   const Row* const row = RowOf(absl::StripAsciiWhitespace(text));
-  const StandIn found = row == nullptr ? StandIn::kName : row->stand_in;
+  static const RE2& amount = *new RE2(kAmount);
+  const StandIn found = row != nullptr                 ? row->stand_in
+                        : RE2::FullMatch(text, amount) ? StandIn::kNumber
+                                                       : StandIn::kName;
   if (found != StandIn::kAny) return found;
   return IsPlural(behind) ? StandIn::kNumber : StandIn::kName;
 }

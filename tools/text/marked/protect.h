@@ -38,6 +38,10 @@ bool HasTexts(absl::string_view part);
 // #tags and URLs do.
 bool StandsApart(absl::string_view part);
 
+// Returns the amounts of money, times and numbers of two digits or more: "$19.99", "5 €", "7:45
+// p.m.".
+std::vector<TextSpan> FindAmounts(absl::string_view text);
+
 // Returns what stands for a part with the text `behind` it. The part may have tags in it.
 StandIn StandInFor(absl::string_view part, absl::string_view behind);
 

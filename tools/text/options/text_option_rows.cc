@@ -75,8 +75,8 @@ absl::Span<const OptionRow> TextOptionRows() {
           {.help = "Kinds of text that come out unchanged. all, none, or a list, separated by "
                    "commas, of urls, emails (with @user and #tag), paths, placeholders, emoji, "
                    "codes (code, escapes, and in plain text tags and Markdown), capitals, numbers "
-                   "(versions and IP addresses) and unknown (characters that the model does not "
-                   "know). It is off with --tokenized.",
+                   "(versions and IP addresses; amounts and times that would change) and unknown "
+                   "(characters that the model does not know). It is off with --tokenized.",
            .group = kSearchOnTextGroup,
            .programs = kTexts}),
       Row<&Options::protect_pattern>(

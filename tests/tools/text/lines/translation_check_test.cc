@@ -118,6 +118,13 @@ TEST(TranslationCheckTest, NumbersInWords) {
   EXPECT_EQ(watched("3 dogs", "vier Hunde"), "numbers");
   EXPECT_EQ(watched("dogs", "3 Hunde"), "numbers");
   EXPECT_EQ(watched("12 of 17", "zwölf von 17"), "");
+  EXPECT_EQ(watched("It costs $19.99.", "Es kostet 19,99 Dollar."), "");
+  EXPECT_EQ(watched("It costs $19.99.", "Es kostet 19,99."), "numbers");
+  EXPECT_EQ(watched("at 7:45 p.m.", "um 19:45 Uhr"), "");
+  EXPECT_EQ(watched("at 7:45 p.m.", "um 7:45 Uhr abends"), "");
+  EXPECT_EQ(watched("at 12:30 pm", "um 12:30 Uhr"), "");
+  EXPECT_EQ(watched("at 7:45 p.m.", "um 20:45 Uhr"), "numbers");
+  EXPECT_EQ(watched("at 7:45 a.m.", "um 19:45 Uhr"), "numbers");
 }
 
 TEST(TranslationCheckTest, PartsComeOnceEach) {
