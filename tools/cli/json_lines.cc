@@ -24,7 +24,7 @@ class JsonTranslator final : public LineTranslator {
  public:
   using LineTranslator::LineTranslator;
 
-  void Submit(uint64_t index, const TextUnit& unit, Pipeline::Deliver deliver) override {
+  void Submit(uint64_t index, const InputUnit& unit, Pipeline::Deliver deliver) override {
     const std::string& line = unit.source();
     if (absl::StripAsciiWhitespace(line).empty()) {  // a blank line between objects
       context_.totals->Skip(index);

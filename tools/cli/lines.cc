@@ -272,7 +272,32 @@ bool InputLines::IsSameFile(const std::string& out) const {
          mine.st_ino == other.st_ino;
 }
 
-absl::StatusOr<bool> UnitSource::Next(TextUnit* unit) {
+absl::StatusOr<bool> UnitSource::Next(InputUnit* unit) {
+  // A quotation mark that nothing closes must not take the rest of the file.
+  constexpr size_t kMostLines = 64;
+  constexpr size_t kMostBytes = size_t{1} << 16;
+  std::string text;
+  size_t lines = 0;
+  do {
+    if (lines == waiting_.size()) {
+      TextUnit next;
+      NIBU_ASSIGN_OR_RETURN(const bool more, Read(&next));
+      if (!more) break;
+      waiting_.push_back(std::move(next));
+    }
+    absl::StrAppend(&text, lines > 0 ? "\n" : "", waiting_[lines].source());
+    ++lines;
+  } while (goes_on_ != nullptr && goes_on_(text) && lines < kMostLines && text.size() < kMostBytes);
+  if (lines == 0) return false;
+  if (lines > 1 && goes_on_(text)) lines = 1;
+  static_cast<TextUnit&>(*unit) = waiting_[0];
+  unit->rest = lines > 1 ? text.substr(unit->source().size()) : "";
+  end_ = waiting_[lines - 1].end();
+  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<long>(lines));
+  return true;
+}
+
+absl::StatusOr<bool> UnitSource::Read(TextUnit* unit) {
   while (!reader_.Next(unit)) {
     if (ended_) return false;
     std::string bytes;
@@ -282,7 +307,6 @@ absl::StatusOr<bool> UnitSource::Next(TextUnit* unit) {
     ended_ = !more;
     if (ended_) reader_.End();
   }
-  end_ = unit->end();
   return true;
 }
 

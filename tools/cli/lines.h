@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "nibu/text.h"
 
 namespace nibu::internal {
@@ -46,24 +48,38 @@ class InputLines {
   bool more_ = false;  // there may be more bytes than those in buffer_
 };
 
+// A unit of the input.
+struct InputUnit : TextUnit {
+  std::string rest;  // further lines that belong to it, each with a line feed in front
+  size_t size() const { return TextUnit::size() + rest.size(); }
+};
+
 // Reads the units of a text one by one. Not thread-safe.
 class UnitSource {
  public:
   // `input` must outlive it.
-  UnitSource(InputLines* input, const Options& options) : input_(input), reader_(options) {}
+  // `goes_on`, if not null, says of lines, with line feeds in between, that they belong together
+  // and are not whole. They are one unit, unless too many lines follow that do not complete them.
+  UnitSource(InputLines* input, const Options& options,
+             bool (*goes_on)(absl::string_view) = nullptr)
+      : input_(input), reader_(options), goes_on_(goes_on) {}
 
   // Sets `unit` to the next unit. Returns false at the end. May block, but waits for no more bytes
   // than the unit needs.
-  absl::StatusOr<bool> Next(TextUnit* unit);
+  absl::StatusOr<bool> Next(InputUnit* unit);
   // Returns the share of the input up to the end of the last unit, as InputLines::progress does.
   double progress() const { return input_->progress(read_ - end_); }
   bool is_open() const { return reader_.is_open(); }
 
  private:
+  absl::StatusOr<bool> Read(TextUnit* unit);
+
   InputLines* const input_;
   nibu::TextReader reader_;
-  uint64_t read_ = 0;  // number of bytes read so far
-  uint64_t end_ = 0;   // number of bytes up to the end of the last unit
+  bool (*const goes_on_)(absl::string_view);
+  std::deque<TextUnit> waiting_;  // lines that have been read, and may belong to those before
+  uint64_t read_ = 0;             // number of bytes read so far
+  uint64_t end_ = 0;              // number of bytes up to the end of the last unit
   bool ended_ = false;
 };
 

@@ -253,10 +253,11 @@ absl::Status Run(int argc, char** argv) {
   const std::unique_ptr<LineTranslator> lines = NewLineTranslator(cli, &context);
   // The lines of a table or of JSON are read as they are.
   const bool is_text = cli.input_format == InputFormat::kText && cli.tsv_column == 0;
-  UnitSource units(&source, is_text ? asked : Options());
+  UnitSource units(&source, is_text ? asked : Options(),
+                   cli.tsv_column > 0 ? HasOpenCell : nullptr);
   Pipeline::Options options;
   options.report = [&](uint64_t written, double) { lines->Forget(written); };
-  options.submit = [&](uint64_t index, const TextUnit& unit, Pipeline::Deliver deliver) {
+  options.submit = [&](uint64_t index, const InputUnit& unit, Pipeline::Deliver deliver) {
     lines->Submit(index, unit, std::move(deliver));
   };
   NIBU_ASSIGN_OR_RETURN(const double seconds, RunLines(&units, std::move(options), *translator,

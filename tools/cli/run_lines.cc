@@ -52,7 +52,7 @@ absl::Status Pipeline::Run(UnitSource* source) {
   absl::Status status;
   absl::Status written;
   std::thread writer([&] { written = Write(); });
-  TextUnit unit;
+  InputUnit unit;
   for (uint64_t index = 0;; ++index) {
     const absl::StatusOr<bool> more = source->Next(&unit);
     if (!more.ok()) status = more.status();

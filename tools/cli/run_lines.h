@@ -28,7 +28,7 @@ class Pipeline {
   using Deliver = std::function<void(std::string)>;
   struct Options {
     // Turns a unit into output, now or later. Called in order, on Run's thread.
-    std::function<void(uint64_t index, const TextUnit& unit, Deliver deliver)> submit;
+    std::function<void(uint64_t index, const InputUnit& unit, Deliver deliver)> submit;
     // Called now and then on the writing thread, even while no line is finished. Gets the number of
     // lines written so far, and the source's progress() when the last of them was read. May be
     // empty.

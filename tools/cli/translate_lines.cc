@@ -17,7 +17,7 @@ class UnitTranslator final : public LineTranslator {
       : LineTranslator(context),
         has_repeats_(context->text.sampling_topk == 1 && context->text.markup == Markup::kNone) {}
 
-  void Submit(uint64_t index, const TextUnit& unit, Pipeline::Deliver deliver) override {
+  void Submit(uint64_t index, const InputUnit& unit, Pipeline::Deliver deliver) override {
     const OutputOptions& output = context_.output;
     if (!unit.has_text()) {
       context_.totals->Skip(index);

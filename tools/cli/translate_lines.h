@@ -69,7 +69,7 @@ class LineTranslator {
   LineTranslator& operator=(const LineTranslator&) = delete;
 
   // Queues a unit; `deliver` gets its output, line end included. Called in order, on one thread.
-  virtual void Submit(uint64_t index, const TextUnit& unit, Pipeline::Deliver deliver) = 0;
+  virtual void Submit(uint64_t index, const InputUnit& unit, Pipeline::Deliver deliver) = 0;
   // Prints warnings about the whole input, once all output is there.
   virtual void Finish() {}
   // Forgets units of a lower index, which are written.
@@ -102,6 +102,9 @@ class LineTranslator {
 std::unique_ptr<LineTranslator> NewUnitTranslator(const LineContext* context);
 // For --tsv_column: translates the column, counted from 1, of tab-separated lines.
 std::unique_ptr<LineTranslator> NewTsvTranslator(const LineContext* context, int column);
+// Returns whether the last cell of a table's row has a quotation mark in front and none behind: it
+// has further lines.
+bool HasOpenCell(absl::string_view row);
 // For --input_format=jsonl: translates the text of each JSON object, with the object's options.
 std::unique_ptr<LineTranslator> NewJsonTranslator(const LineContext* context);
 

@@ -12,8 +12,9 @@ namespace nibu::internal {
 namespace {
 
 // Returns where a cell that begins at `begin` ends. In quotes, as Excel writes it where it has
-// quotes or tabs, they go on up to a quote that is not doubled and ends the cell.
-size_t EndOfCell(absl::string_view line, size_t begin) {
+// quotes, tabs or line breaks, they go on up to a quote that is not doubled and ends the cell.
+// `is_open`, if not null, becomes true if there is none.
+size_t EndOfCell(absl::string_view line, size_t begin, bool* is_open = nullptr) {
   const size_t end = std::min(line.find('\t', begin), line.size());
   if (line.substr(begin, 1) != "\"") return end;
   for (size_t at = begin + 1; (at = line.find('"', at)) != line.npos; at += 2) {
@@ -21,6 +22,7 @@ size_t EndOfCell(absl::string_view line, size_t begin) {
     if (behind.empty() || behind == "\t") return at + 1;
     if (behind != "\"") return end;
   }
+  if (is_open != nullptr) *is_open = true;
   return end;
 }
 
@@ -29,8 +31,8 @@ class TsvTranslator final : public LineTranslator {
   TsvTranslator(const LineContext* context, int column)
       : LineTranslator(context), column_(column), has_repeats_(context->text.sampling_topk == 1) {}
 
-  void Submit(uint64_t index, const TextUnit& unit, Pipeline::Deliver deliver) override {
-    const std::string& line = unit.source();
+  void Submit(uint64_t index, const InputUnit& unit, Pipeline::Deliver deliver) override {
+    const std::string line = unit.source() + unit.rest;
     nibu::Request request = {.key = index};
     const absl::Status prefix = NextPrefix(&request.target_prefix);
     size_t begin = 0;
@@ -53,13 +55,13 @@ class TsvTranslator final : public LineTranslator {
       context_.totals->Add(index, unit.line(), result);
       std::string translation;  // stays empty if there is none, as a line does
       if (result.ok() && !result->hypotheses.empty()) {
-        translation = absl::StrReplaceAll(result->hypotheses[0].text,
-                                          {{"\t", " "}, {"\n", " "}, {"\r", " "}});
+        translation = absl::StrReplaceAll(
+            result->hypotheses[0].text, {{"\t", " "}, {"\r", " "}, {"\n", is_quoted ? "\n" : " "}});
       }
       if (is_quoted) {
         translation = absl::StrCat("\"", absl::StrReplaceAll(translation, {{"\"", "\"\""}}), "\"");
       }
-      const absl::string_view row = unit.source();
+      const std::string row = unit.source() + unit.rest;
       deliver(absl::StrCat(row.substr(0, begin), translation, row.substr(end), "\n"));
     };
     if (!prefix.ok()) return done(index, prefix);
@@ -81,6 +83,14 @@ class TsvTranslator final : public LineTranslator {
 };
 
 }  // namespace
+
+bool HasOpenCell(absl::string_view row) {
+  bool is_open = false;
+  for (size_t begin = 0; begin <= row.size() && !is_open;) {
+    begin = EndOfCell(row, begin, &is_open) + 1;
+  }
+  return is_open;
+}
 
 std::unique_ptr<LineTranslator> NewTsvTranslator(const LineContext* context, int column) {
   return std::make_unique<TsvTranslator>(context, column);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/paths.h"
@@ -32,6 +33,17 @@ TEST(TsvTest, CellsInQuotesAreExcels) {
             "\"a\tb\"\t\"Ein Hund rennt.\"\t\"c\"\n");
   EXPECT_EQ(Tsv(1, "", "\"{\"\"a\"\"} A dog runs.\"\tx\n").out,
             "\"{\"\"a\"\"} Ein Hund rennt.\"\tx\n");
+  // Lines within a cell.
+  EXPECT_EQ(
+      Tsv(2, "", "1\t\"A dog runs.\n\n{\"\"a\"\"} A dog runs.\"\tx\r\n2\t\"A dog runs.\"\n").out,
+      "1\t\"Ein Hund rennt.\n\n{\"\"a\"\"} Ein Hund rennt.\"\tx\n2\t\"Ein Hund rennt.\"\n");
+  EXPECT_EQ(Tsv(1, "", "A dog runs.\t\"x\ny\"\nA dog runs.\t\"x\nA dog runs.\t").out,
+            "Ein Hund rennt.\t\"x\ny\"\nEin Hund rennt.\t\"x\nEin Hund rennt.\t\n");
+  // A mark that nothing closes.
+  std::string open = "A dog runs.\t\"x\n";
+  for (int i = 0; i < 100; ++i) open += "A dog runs.\t\n";
+  EXPECT_EQ(Tsv(1, "", open + "A dog runs.\t\"\n").out,
+            absl::StrReplaceAll(open + "A dog runs.\t\"\n", {{"A dog runs.", "Ein Hund rennt."}}));
   // These are no cells of Excel.
   EXPECT_EQ(Tsv(2, "", "\"\tA dog runs.\t\"a\"b\n").out, "\"\tEin Hund rennt.\t\"a\"b\n");
 }
