@@ -18,7 +18,7 @@ case "${1:-}" in
   python) packages+=("${python[@]}") ;;
   test) packages+=(libgtest-dev libgmock-dev libbenchmark-dev "${python[@]}" mypy) ;;
   ci) packages+=(libgtest-dev libgmock-dev libbenchmark-dev git ccache lld clang clang-tidy clang-format
-    libclang-rt-dev gettext pandoc chromium  # for tools/recipes; for nibu-inspect's page
+    libclang-rt-dev gettext translate-toolkit pandoc chromium  # for tools/recipes; for nibu-inspect's page
     curl unzip python3  # for tools/get_model.sh and its test
     abigail-tools python3-cffi  # for the C interface
     "${python[@]}" mypy) ;;

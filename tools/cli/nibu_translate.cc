@@ -91,8 +91,14 @@ void NoteFiles(const CliOptions& cli, const std::vector<std::string>& texts) {
     PrintNote(absl::StrCat("\"", *file, "\" is translated as a text; --src reads a file"));
   }
   constexpr std::pair<absl::string_view, absl::string_view> kRecipes[] = {
-      {".po", "po.sh"},       {".srt", "subtitles.sh"}, {".vtt", "subtitles.sh"},
-      {".md", "document.sh"}, {".docx", "document.sh"}, {".eml", "mail.sh"}};
+      {".po", "catalogue.sh"},         {".ts", "catalogue.sh"},
+      {".xlf", "catalogue.sh"},        {".xliff", "catalogue.sh"},
+      {".tmx", "catalogue.sh"},        {".strings", "catalogue.sh"},
+      {".properties", "catalogue.sh"}, {".json", "catalogue.sh"},
+      {".arb", "catalogue.sh"},        {".php", "catalogue.sh"},
+      {".resx", "catalogue.sh"},       {".srt", "subtitles.sh"},
+      {".vtt", "subtitles.sh"},        {".md", "document.sh"},
+      {".docx", "document.sh"},        {".eml", "mail.sh"}};
   if (!texts.empty() || WasGiven("text") || WasGiven("markup") || cli.tsv_column > 0 ||
       cli.input_format != InputFormat::kText) {
     return;

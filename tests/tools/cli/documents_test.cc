@@ -59,9 +59,10 @@ TEST(DocumentsTest, NotesNameWhatReadsAFile) {
   const Outcome known = Translate(absl::StrCat("--src='", plain, "'"), "");
   EXPECT_EQ(known.err, "");
   for (const auto& [name, recipe] :
-       {std::pair("a.po", "po.sh"), std::pair("a.SRT", "subtitles.sh"),
-        std::pair("a.vtt", "subtitles.sh"), std::pair("a.md", "document.sh"),
-        std::pair("a.docx", "document.sh"), std::pair("a.eml", "mail.sh")}) {
+       {std::pair("a.po", "catalogue.sh"), std::pair("a.resx", "catalogue.sh"),
+        std::pair("a.SRT", "subtitles.sh"), std::pair("a.vtt", "subtitles.sh"),
+        std::pair("a.md", "document.sh"), std::pair("a.docx", "document.sh"),
+        std::pair("a.eml", "mail.sh")}) {
     const std::string path = absl::StrCat(folder, "/", name);
     std::filesystem::copy_file(plain, path);
     const Outcome lines = Translate(absl::StrCat("--src='", path, "'"), "");

@@ -37,7 +37,7 @@ refused 1 "$tmp/in" "$tmp/no_folder/no_output"
 has "$tmp/err" "there is no folder $tmp/no_folder"
 mkdir "$tmp/bin"
 for tool in bash cat dirname iconv mktemp rm; do ln -s "$(command -v $tool)" "$tmp/bin"; done
-case $recipe in po | document | mail)
+case $recipe in document | mail)
   path="$tmp/bin" refused 1 "$tmp/in" "$tmp/no_output"
   has "$tmp/err" "apt-get install" ;;
 esac
@@ -73,29 +73,6 @@ case $recipe in
       (cd "$tmp" && run "$name" "-out.$name")
       same "$tmp/out.srt" "$tmp/-out.$name" "the name $name makes a difference"
     done
-    ;;
-  po)
-    need msgfilter gettext
-    in="$data/sample.po" out="$tmp/out.po"
-    run_echo "$in" "$out"
-    texts "A dog runs." "A woman sings." "A dog runs." "%d dog runs in %s." "%d dogs run in %s." \
-      "A dog runs." "" "  A man sings." "" "A man named {name} sings." $'A "dog" runs\\jumps.\t'
-    run "$in" "$out"
-    msgfmt --check -o "$tmp/out.mo" "$out"
-    same <(grep '^#[^,|]' "$in") <(grep '^#[^,|]' "$out") "comments changed"
-    for keyword in msgid msgctxt; do
-      same <(msgcat --no-wrap "$in" | grep "^$keyword") <(msgcat --no-wrap "$out" | grep "^$keyword") "$keyword changed"
-    done
-    has "$out" '"Er singt."'
-    has "$out" 'msgstr "Öffnen"'
-    has "$out" '#~ msgstr "Eine Katze rennt."'
-    [ "$(msgattrib --untranslated "$out" | grep -c msgid)" = 0 ] || fail "some are untranslated"
-    has "$out" "#, fuzzy" # what is obsolete stays as it was
-    [ "$(msgattrib --only-fuzzy --no-obsolete "$out" | grep -c msgid)" = 0 ] || fail "some are fuzzy"
-    [ "$(grep -cx 'msgstr "Ein Hund rennt."' "$out")" = 2 ] || fail "not both contexts are translated"
-    has "$out" '"Ein Hund rennt.\n"'
-    has "$out" '"  Ein Mann singt.\n"'
-    has "$out" "{name}"
     ;;
   mail)
     need python3 python3
