@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 from beside import read_po, read_resx, read_tmx, read_ts, read_xliff
 from in_place import read_json, read_php, read_properties, read_strings
@@ -20,13 +21,15 @@ if mark_fuzzy and read not in (read_po, read_ts, read_xliff):
 with open(source, "rb") as file:
     raw = file.read()
 items, write = read(raw)
-translate([message for item in items for message in item.messages], [program, *flags])
+translate([message for item in items for message in item.messages], program, flags)
 for item in items:
     item.finish()
 new = write()
 
 if b"\0" not in raw:  # not UTF-16, whose reader keeps all of this
     bom = b"\xef\xbb\xbf"
+    if declaration := re.match(rb"<\?xml.*?\?>", raw.removeprefix(bom)):
+        new = re.sub(rb"<\?xml.*?\?>", lambda _: declaration[0], new, count=1)
     new = (bom if raw.startswith(bom) else b"") + new.removeprefix(bom)
     new = new.rstrip() + raw[len(raw.rstrip()):]
     windows = raw.count(b"\r\n")

@@ -14,7 +14,7 @@ from lxml import etree
 from translate.storage import pypo, resx, tmx, ts2, xliff
 
 # Those of gettext's formats whose arguments may have numbers: %2$s
-NUMBERED = {"c", "objc", "php", "perl", "ruby", "java-printf", "boost", "tcl", "kde"}
+NUMBERED = {"c", "objc", "php", "perl", "ruby", "java-printf", "boost", "tcl"}
 XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
@@ -132,7 +132,8 @@ def read_resx(raw):
     def is_text(unit):  # and no picture, size or the like
         return not {"type", "mimetype"} & set(unit.xmlelement.attrib) and not unit.getid().startswith(">>")
     values = [unit.xmlelement.find(unit.namespaced("value")) for unit in store.units if is_text(unit)]
-    items = [Item([value.text], lambda new, value=value: setattr(value, "text", new[0])) for value in values if text_of(value)]
+    items = [Item([value.text], lambda new, value=value: setattr(value, "text", new[0]))
+             for value in values if text_of(value)]
     return items, lambda: bytes(store)
 
 
@@ -174,7 +175,8 @@ def read_xliff(raw):
     for unit in store.units:
         parents = [unit.xmlelement, *unit.xmlelement.iterancestors()]
         file = next(parent for parent in parents if parent.tag.endswith("file"))
-        if code := language(file.get("target-language")):
+        said = file.get("target-language")
+        if code := language(None if said == file.get("source-language") else said):
             file.set("target-language", code)
         is_text = next((parent.get("translate") for parent in parents if parent.get("translate")), "yes") == "yes"
         old, node = unit.get_target_dom(), unit.get_source_dom()

@@ -35,7 +35,7 @@ class Item:
 
 
 def language(said=None):
-    """Returns the language of translations: --tgt_lang, or what the file says, or what the name of OUT says (app_de.arb)."""
+    """Returns the language to translate to: --tgt_lang, or what the file says, or the name of OUT (de.json)."""
     given = [flag.split("=", 1)[1] for flag in flags if re.match(r"--?tgt_lang=", flag)]
     named = re.search(r"(?:^|[/._-])([a-z]{2,3}(?:[-_][A-Z]{2})?)\.\w+$", target)
     named = named[1] if named and named[1][:3].rstrip("-_") in data.languages else None

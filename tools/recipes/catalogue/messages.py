@@ -6,15 +6,20 @@ import re
 import subprocess
 import sys
 
+# Arguments that nibu-translate does not know by itself, since prose resembles them: Laravel's :name, Symfony's %name%
+NAMED = r"\B:[A-Za-z_]\w*|%[A-Za-z_]{3,}%"
 # What a program fills in, and tags. The group is what follows the number in an argument of printf.
 ARGUMENT = re.compile(
-    r"%%|%(?:\d+\$)?([-+#0'I]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[zjtLq])?(?:[diouxXeEfFgGaAcCsSpn@]|<PRI\w+>))"
-    r"|%\(\w+\)[-+#0 ]*[\d.]*[a-zA-Z]|%L?\d{1,2}|%[A-Z_]+%|\$\{[^{}]*\}|\$[A-Za-z_]\w*"
+    rf"%%|{NAMED}(?![\w%])|"
+    r"%(?:\d+\$)?([-+#0'I]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[zjtLq])?(?:[diouxXeEfFgGaAcCsSpn@]|<PRI\w+>))"
+    r"|%\(\w+\)[-+#0 ]*[\d.]*[a-zA-Z]|%L?\d{1,2}|\$\{[^{}]*\}|\$[A-Za-z_]\w*"
     r"|\{\{[^{}]*\}\}|\{[^{}\s]*\}|\{\w+,[^{}]*\}|</?[A-Za-z][^<>]*>|&#?\w+;|&&")
 # &Save, _Save; E&xit; Sa_ve. Neither R&D nor a=1&b=2, _exit() nor my_file.
 ACCELERATOR = re.compile(r"(?:^|(?<=[\s(\[\"'“«>]))([&_])(?=\w)(?!\w*[;(])|(?<=[A-Za-z])(&)(?=[a-z])(?!\w*[;=])"
                          r"|\b[A-Z][a-z]*(_)(?=[a-z]+\b(?![.(]\w))")
 CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+# What stands between texts: the lines of a message; "one dog|many dogs" in Laravel and Symfony
+SEPARATOR = re.compile(r"(\n|(?<=[^\s|])\|(?=[^\s|]))")
 # A message of ICU: {n, plural, one {A dog} other {# dogs}}
 ICU = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,\s*(?:offset:\d+\s*)?")
 BRANCH = re.compile(r"\s*(?:=\d+|\w+)\s*\{")
@@ -76,8 +81,9 @@ class Message:
         if self.is_numbered:
             numbers = iter(range(1, len(kinds) + 1))
             self.sent = ARGUMENT.sub(lambda match: f"%{next(numbers)}${match[1]}" if match[1] else match[0], self.body)
-        self.lines = [html.escape(line.strip(), False) if escape else line.strip() for line in self.sent.split("\n")]
-        self.texts = [text for part in self.parts for text in part.texts] or [line for line in self.lines if line]
+        self.lines = SEPARATOR.split(self.sent)  # texts and what stands between them, alternating
+        self.texts = [text for part in self.parts for text in part.texts] or [
+            self.sent_line(line) for line in self.lines[::2] if line.strip()]
 
     def finish(self, translations):
         for part in self.parts:
@@ -92,20 +98,26 @@ class Message:
         elif ICU.search(self.body):
             return  # a plural with words around it
         else:
-            text = "\n".join(self.line(*pair, translations) for pair in zip(self.sent.split("\n"), self.lines))
-            text = self.with_arguments(text)
+            lines = list(self.lines)
+            lines[::2] = [self.line(line, translations) for line in lines[::2]]
+            text = self.with_arguments("".join(lines))
             text = self.with_accelerator(text) if text and self.mark else text
         self.translation = None if text is None else self.lead + text + self.tail
 
-    def line(self, around, sent, translations):
-        """Returns the translation of a line that begins and ends as the line does."""
-        lead, tail = re.fullmatch(r"(\s*).*?(\s*)", around, re.DOTALL).groups()
-        text = translations[sent].strip() if sent else ""
-        end = re.search(r"(?:\s?\.\.\.|…|:)$", sent)
+    def sent_line(self, line):
+        return html.escape(line.strip(), False) if self.escape else line.strip()
+
+    def line(self, around, translations):
+        """Returns the translation of a line, which begins and ends as the line does."""
+        lead, line, tail = re.fullmatch(r"(\s*)(.*?)(\s*)", around, re.DOTALL).groups()
+        if not line:
+            return around
+        text = translations[self.sent_line(line)].strip()
+        end = re.search(r"(?:\s?\.\.\.|…|:)$", line)
         if end and not text.endswith((end[0], "：" if end[0] == ":" else end[0])):
             text = re.sub(r"[\s.…:。：]*$", "", text) + end[0]
         text = html.unescape(text) if self.escape else text
-        return lead + text + tail if sent else around
+        return lead + text + tail
 
     def with_arguments(self, text):
         """Returns a translation with the source's arguments, or None if it has others."""
@@ -117,7 +129,7 @@ class Message:
         return None if self.is_numbered and not self.may_number else text
 
     def with_accelerator(self, text):
-        """Returns a translation with the accelerator in front of the same letter, or of another one if it has it not."""
+        """Returns a translation with the accelerator in front of the same letter, or else of the first one."""
         if self.mark in text:
             return None
         if CJK.search(text):
@@ -130,13 +142,13 @@ class Message:
         return None
 
 
-def translate(messages, command):
+def translate(messages, program, flags):
     """Translates messages with one run of a program."""
     texts = list(dict.fromkeys(text for message in messages for text in message.texts))
     results = []
     if texts:
-        done = subprocess.run([*command, "--output_format=jsonl"], stdout=subprocess.PIPE, check=False,
-                              input="".join(text + "\n" for text in texts).encode())
+        done = subprocess.run([program, "--protect_pattern=" + NAMED, *flags, "--output_format=jsonl"], check=False,
+                              input="".join(text + "\n" for text in texts).encode(), stdout=subprocess.PIPE)
         if done.returncode != 0:
             sys.exit(done.returncode)
         results = [json.loads(line) for line in done.stdout.splitlines()]
