@@ -275,6 +275,7 @@ class CatalogueTest(unittest.TestCase):
             ("\nA hen\n\n  A cat: \n", "A cat:", "Katze.", "\nDE A hen\n\n  Katze: \n"),
             ("  A dog ", "A dog", " Hund  ", "  Hund "),
             ("A bee|%d bees", "-", "-", "DE A bee|DE %d bees"),
+            ("Feed --{cat|dog} <a|b>", "-", "-", "DE Feed --{cat|dog} <a|b>"),
             ("A goat | a || b", "-", "-", "DE A goat | a || b"),
             ("\tA dog\tA cow\n", "-", "-", "\tDE A dog\tA cow\n"),
             (" \n", " ", " ", " \n"))))

@@ -18,8 +18,8 @@ ARGUMENT = re.compile(
 ACCELERATOR = re.compile(r"(?:^|(?<=[\s(\[\"'“«>]))([&_])(?=\w)(?!\w*[;(])|(?<=[A-Za-z])(&)(?=[a-z])(?!\w*[;=])"
                          r"|\b[A-Z][a-z]*(_)(?=[a-z]+\b(?![.(]\w))")
 CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-# What stands between texts: the lines of a message; "one dog|many dogs" in Laravel and Symfony
-SEPARATOR = re.compile(r"(\n|(?<=[^\s|])\|(?=[^\s|]))")
+# What stands between the texts of a message; "one dog|many dogs" is a plural of Laravel and Symfony, {one|two} is none.
+SEPARATOR = re.compile(r"(\n|(?<=[^\s|])\|(?=[^\s|])(?![^\[{(<]*[\]})>]))")
 # A message of ICU: {n, plural, one {A dog} other {# dogs}}
 ICU = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,\s*(?:offset:\d+\s*)?")
 BRANCH = re.compile(r"\s*(?:=\d+|\w+)\s*\{")
