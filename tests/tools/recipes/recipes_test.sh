@@ -23,6 +23,8 @@ same() { diff "$1" "$2" || fail "$3"; }
 texts() { same <(printf '%s\n' "$@") "$tmp/texts" "other texts were translated"; }
 need() { command -v "$1" >/dev/null || { echo "skipped: recipe $recipe: there is no $1 (apt-get install $2)"; exit 77; }; }
 
+fake() { printf '#!/bin/sh\n%s\n' "$1" >"$tmp/fake" && chmod +x "$tmp/fake"; }  # what $tmp/fake does
+
 refused() {  # STATUS ARGUMENTS: one line on standard error, no file
   local status=0
   env PATH="${path:-$PATH}" NIBU_TRANSLATE="$program" "$root/tools/recipes/$recipe.sh" "${@:2}" 2>"$tmp/err" || status=$?
@@ -37,42 +39,101 @@ refused 1 "$tmp/in" "$tmp/no_folder/no_output"
 has "$tmp/err" "there is no folder $tmp/no_folder"
 mkdir "$tmp/bin"
 for tool in bash cat dirname iconv mktemp rm; do ln -s "$(command -v $tool)" "$tmp/bin"; done
-case $recipe in document | mail)
+case $recipe in document | mail | subtitles)
   path="$tmp/bin" refused 1 "$tmp/in" "$tmp/no_output"
   has "$tmp/err" "apt-get install" ;;
 esac
 
 case $recipe in
   subtitles)
-    for type in srt vtt; do
-      in="$data/sample.$type" out="$tmp/out.$type"
+    need python3 python3
+    for name in sample.srt sample.vtt speakers.srt rolling.vtt sample.ass; do
+      in="$data/$name" out="$tmp/out.$name"
       for ((i = 0; i <= $(wc -l <"$in"); i++)); do  # whole, and without any one line
         awk -v i="$i" 'NR != i' "$in" >"$tmp/damaged"
-        run_echo "$tmp/damaged" "$tmp/echo.$type"
-        same <(tr -s ' \n' '\n' <"$tmp/damaged") <(tr -s ' \n' '\n' <"$tmp/echo.$type") "words changed"
-        same <(grep -e '-->' "$tmp/damaged") <(grep -e '-->' "$tmp/echo.$type") "times changed"
+        run_echo "$tmp/damaged" "$tmp/echoed"
+        words() { sed 's/\\N/\n/g' "$1" | tr -s ' \n' '\n'; }
+        same <(words "$tmp/damaged") <(words "$tmp/echoed") "words changed"
+        same <(grep -e '-->' "$tmp/damaged") <(grep -e '-->' "$tmp/echoed") "times changed"
       done
       run "$in" "$out"
-      # As many lines; those that are no text of a cue are the same.
+      # As many lines; those that are no text of a cue are the same, and so are tags.
       same <(wc -l <"$in") <(wc -l <"$out") "the number of lines changed"
-      grep -nE -e '-->|^[0-9]*$|^(WEBVTT|NOTE|This is for|STYLE|::cue|intro)' "$in" >"$tmp/fixed"
-      same "$tmp/fixed" <(grep -nE -e '-->|^[0-9]*$|^(WEBVTT|NOTE|This is for|STYLE|::cue|intro)' "$out") "lines changed"
-      has "$out" "Ein Hund rennt."
-      same <(grep -oE '</?[a-z][^>]*>' "$in" | sort) <(grep -oE '</?[a-z][^>]*>' "$out" | sort) "tags changed"
-      sed 's/$/\r/' "$in" >"$tmp/crlf"
-      run "$tmp/crlf" "$tmp/crlf.out"
-      same <(sed 's/$/\r/' "$out") "$tmp/crlf.out" "CR LF makes a difference"
+      fixed='-->|^\s*$|^[0-9]*$|^(WEBVTT|Kind|Language|NOTE|This is for|STYLE|::cue|intro)|&nbsp;|^(\[|Title|Script|Format|Style|Comment)|\\p1'
+      same <(grep -nE -e "$fixed" "$in") <(grep -nE -e "$fixed" "$out") "lines changed"
+      for tag in '</?[a-z][^>]*>' '\{[^}]*\}' '\\N' '^Dialogue:([^,]*,){9}'; do
+        same <(grep -oE "$tag" "$in" | sort) <(grep -oE "$tag" "$out" | sort) "tags changed"
+      done
+      # Karaoke stays in order.
+      karaoke='<[0-9][^>]*>|\{\\k[^}]*\}'
+      same <(grep -noE "$karaoke" "$in") <(grep -noE "$karaoke" "$out") "karaoke changed"
+      grep -qE "Ein (Hund rennt|Mann singt)" "$out" || fail "$name is not translated"
+      for ending in $'\r\n' $'\r'; do
+        perl -pe "s/\n/$ending/" "$in" >"$tmp/ending"
+        run "$tmp/ending" "$tmp/ending.out"
+        same <(perl -pe "s/\n/$ending/" "$out") "$tmp/ending.out" "line ends make a difference"
+      done
+      { printf '\xef\xbb\xbf' && head -c -1 "$in"; } >"$tmp/bom"
+      run "$tmp/bom" "$tmp/bom.out"
+      same <(printf '\xef\xbb\xbf' && head -c -1 "$out") "$tmp/bom.out" "a byte order mark or the last line end makes a difference"
     done
-    has "$tmp/out.srt" "- Ein Mann singt."
-    has "$tmp/out.srt" '{\an8}Ein Hund rennt.'
-    tr '\n' '\r' <"$data/sample.vtt" >"$tmp/cr.vtt"
-    run "$tmp/cr.vtt" "$tmp/cr.out"
-    same <(tr '\n' '\r' <"$tmp/out.vtt") "$tmp/cr.out" "CR makes a difference"
+    has "$tmp/out.sample.srt" "- Ein Mann singt."
+    has "$tmp/out.sample.srt" '{\an8}Ein Hund rennt.'
+    # Each speaker's text is translated alone. What an override encloses, it encloses in the translation.
+    run_echo "$data/speakers.srt" "$tmp/echoed"
+    texts "A man sings." "A woman sings." "A man sings</i> on a bench." "A woman sings." "A man sings." \
+      "A woman. &gt;&gt; A man." "A man sings ♪" "A woman sings ♪" \
+      'A man with a <o-2>red</o-2> hat <o-4>sits</o-4> on a bench.' "A dog runs." "A man sings." "A man"
+    for text in "– Eine Frau singt." ">>> Eine Frau. &gt;&gt; Ein Mann" "♪ Eine Frau singt" '{\an8}<i>—Ein Mann singt</i>' \
+      '{\an8}Ein Mann mit einem {\b1}roten{\b0} Hut {\c&H0000FF&\i1}sitzt{\i0\c}' '{\k20}Ein {\k30}Hund {\k40}rennt.'; do
+      has "$tmp/out.speakers.srt" "$text"
+    done
+    # A row that rolls up is the same wherever it is shown.
+    run_echo "$data/rolling.vtt" "$tmp/echoed"
+    texts {,,}"a dog runs" {,,}"a man is riding a bicycle" "a woman sings" {,}"a man is sitting on a bench"
+    has "$tmp/out.rolling.vtt" 'Ein<00:00:00.480><c> Hund</c><00:00:00.880><c> rennt.</c>'
+    [ "$(grep -cx 'Ein Hund rennt.' "$tmp/out.rolling.vtt")" = 2 ] || fail "a row has several translations"
+    has "$tmp/out.rolling.vtt" '&gt;&gt; Eine Frau singt'
+    printf '1\n00:01 --> 00:02\nA dog\nruns.\n\n2\n00:02 --> 00:03\nruns.\nA man\nsings.\n' >"$tmp/in"
+    run_echo "$tmp/in" "$tmp/echoed"
+    texts "A dog" "runs." "runs." "A man sings."
+    # A note of ASS stays in its text, and a hard space is a space.
+    run_echo "$data/sample.ass" "$tmp/echoed"
+    texts "A dog runs." 'A man is riding a <o-2>red</o-2> bicycle, <wbr id="3">down the street.' "A dog runs." \
+      $'A\u00a0man sings.' "A man sings." "A woman sings."
+    # No row is empty, and fewer words than rows make fewer rows. Chinese is cut anywhere, but not in front of a mark.
+    rows() {  # TRANSLATION ROWS: those of a cue with as many rows as are expected
+      fake "cat >/dev/null; echo '$1'"
+      printf '1\n00:01 --> 00:02\n%bA dog.\n' "$3" >"$tmp/in"
+      program=$tmp/fake run "$tmp/in" "$tmp/out"
+      same <(printf '1\n00:01 --> 00:02\n%b\n' "$2") "$tmp/out" "other rows"
+    }
+    rows 'Ein Hund' 'Ein\nHund' 'A\nB\n'
+    rows 'Donaudampfschiffahrt' '- Donaudampfschiffahrt' '- A\n'
+    rows '<i>Hund </i>' '<i>Hund </i>' 'A\nB\n'
+    rows 'a b Donaudampfschiffahrt' '- a\nb\nDonaudampfschiffahrt' '- A\nB\n'
+    rows '今日は、天気' '今日\nは、天気' 'A\n'
+    rows '今日は。いい天' '今日は。\nいい天' 'A\n'
+    rows '' 'A\nA dog.' 'A\n'
+    printf '1\n00:01 --> 00:02\n今日は\nいい天気\n' >"$tmp/in"
+    run_echo "$tmp/in" "$tmp/out"
+    texts '今日はいい天気'
+    printf 'WEBVTT\n\n00:01 --> 00:02\n<v A>A dog\nruns.\n<v B>A man has\n-2 dogs.\n' >"$tmp/in"
+    run_echo "$tmp/in" "$tmp/out"
+    texts '<v A>A dog runs.' '<v B>A man has -2 dogs.'
     for name in -x.srt a=b.srt; do
       cp "$data/sample.srt" "$tmp/$name"
       (cd "$tmp" && run "$name" "-out.$name")
-      same "$tmp/out.srt" "$tmp/-out.$name" "the name $name makes a difference"
+      same "$tmp/out.sample.srt" "$tmp/-out.$name" "the name $name makes a difference"
     done
+    echo '{1}{25}A dog runs.' >"$tmp/in"
+    refused 1 "$tmp/in" "$tmp/no_output"
+    has "$tmp/err" "$tmp/in has no cues"
+    iconv -f UTF-8 -t UTF-16 "$data/sample.srt" >"$tmp/in"
+    refused 1 "$tmp/in" "$tmp/no_output"
+    has "$tmp/err" "iconv"
+    # A command that loses a line fails.
+    program=$tmp/fake refused 1 "$data/sample.srt" "$tmp/no_output"
     ;;
   mail)
     need python3 python3
