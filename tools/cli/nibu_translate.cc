@@ -97,7 +97,8 @@ void NoteFiles(const CliOptions& cli, const std::vector<std::string>& texts) {
       {".properties", "catalogue.sh"}, {".json", "catalogue.sh"},
       {".arb", "catalogue.sh"},        {".php", "catalogue.sh"},
       {".resx", "catalogue.sh"},       {".srt", "subtitles.sh"},
-      {".vtt", "subtitles.sh"},        {".md", "document.sh"},
+      {".vtt", "subtitles.sh"},        {".ass", "subtitles.sh"},
+      {".ssa", "subtitles.sh"},        {".md", "document.sh"},
       {".docx", "document.sh"},        {".eml", "mail.sh"}};
   if (!texts.empty() || WasGiven("text") || WasGiven("markup") || cli.tsv_column > 0 ||
       cli.input_format != InputFormat::kText) {

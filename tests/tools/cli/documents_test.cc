@@ -61,6 +61,7 @@ TEST(DocumentsTest, NotesNameWhatReadsAFile) {
   for (const auto& [name, recipe] :
        {std::pair("a.po", "catalogue.sh"), std::pair("a.resx", "catalogue.sh"),
         std::pair("a.SRT", "subtitles.sh"), std::pair("a.vtt", "subtitles.sh"),
+        std::pair("a.ass", "subtitles.sh"), std::pair("a.ssa", "subtitles.sh"),
         std::pair("a.md", "document.sh"), std::pair("a.docx", "document.sh"),
         std::pair("a.eml", "mail.sh")}) {
     const std::string path = absl::StrCat(folder, "/", name);
