@@ -19,9 +19,12 @@ case ${in##*.}:${out##*.} in
   docx:docx) from=(--from=docx+styles) to=(--reference-doc="$in") ;;
 esac
 [ "${in##*.}" != md ] || utf8 "$in"
-filter=(--lua-filter="$recipes/document.lua")
-TEXTS="$tmp/source" pandoc "${from[@]}" "$body" "${filter[@]}" --to=plain --output=/dev/null || exit 1
+# Both runs write the same format, for which pandoc may change the document before the filter sees it.
+filter() {
+  env "$@" pandoc "${from[@]}" "$body" --lua-filter="$recipes/document.lua" "${to[@]}" --standalone \
+    --output="$tmp/out.${out##*.}"
+}
+filter TEXTS="$tmp/source" 2>"$tmp/errors" || fail "cannot convert $in: pandoc says: $(tail -n 1 "$tmp/errors")"
 "$nibu" --markup=html "$@" <"$tmp/source" >"$tmp/target"
-TRANSLATIONS="$tmp/target" pandoc "${from[@]}" "$body" "${filter[@]}" "${to[@]}" --standalone \
-  --output="$tmp/out.${out##*.}" || exit 1
+filter TRANSLATIONS="$tmp/target" || exit 1
 cat "$front" "$tmp/out.${out##*.}" >"$out"
