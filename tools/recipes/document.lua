@@ -61,10 +61,12 @@ end
 
 local function translate(inlines)
   local first = inlines[1]
-  if first and (first.text == '☐' or first.text == '☒') then  -- a task's box
+  local text = first and first.text or ''
+  if text == '☐' or text == '☒' or text:match '^%[!%a+%]$' then  -- a task's box, > [!NOTE]
     local rest = inlines:clone()
     rest:remove(1)
-    return pandoc.Inlines { first, pandoc.Space() } .. translate(rest)
+    local space = rest:remove(1)
+    return pandoc.Inlines { first, space } .. translate(rest)
   end
   local html, kept = to_html(inlines)
   if texts then

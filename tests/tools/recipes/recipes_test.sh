@@ -39,7 +39,7 @@ refused 1 "$tmp/in" "$tmp/no_folder/no_output"
 has "$tmp/err" "there is no folder $tmp/no_folder"
 mkdir "$tmp/bin"
 for tool in bash cat dirname iconv mktemp rm; do ln -s "$(command -v $tool)" "$tmp/bin"; done
-case $recipe in document | mail | subtitles)
+case $recipe in mail | subtitles)
   path="$tmp/bin" refused 1 "$tmp/in" "$tmp/no_output"
   has "$tmp/err" "apt-get install" ;;
 esac
@@ -263,44 +263,6 @@ case $recipe in
     wrong ", part 1.2 (text/html), is not in base64," 's/^X-Dog.*/Content-Transfer-Encoding: base64/'
     wrong " has no text" 's,multipart/mixed,multipart/signed,'
     wrong " has no text" 's,^X-Folded:.*,Content-Type: application/pkcs7-mime,; s/^Content-Type: multipart.mixed;/X:/'
-    ;;
-  document)
-    need pandoc pandoc
-    in="$data/sample.md" out="$tmp/out.md"
-    run_echo "$in" "$tmp/echo.md"
-    html() { pandoc --from=gfm+footnotes --to=html --wrap=none "$1" | grep -vx -e '<!-- -->' -e ''; }
-    same <(html "$in") <(html "$tmp/echo.md") "it changed"
-    run "$in" "$out"
-    kept=('title: A dog runs.  # a comment' '](https://example.org/a?b=c&d "A title")' '`dog.run(1 < 2)`' '[^1]' '<kbd>' '</kbd>'
-      '<!-- A dog runs. -->' '``` bash' 'echo "A dog runs."   # A dog runs.' '    A dog runs.  (indented code)' '[x] Ein Hund rennt.'
-      '# Ein Hund rennt.' '> Ein Mann singt.' '| `a_b`' '`b \| c`' '<https://example.org/x_y>' '](dog.png "Dog")' '[^1]: ')
-    for part in "${kept[@]}"; do has "$out" "$part"; done
-    same <(tr -cd '|#<>`[]*' <"$tmp/echo.md" | fold -w1 | sort | uniq -c) \
-      <(tr -cd '|#<>`[]*' <"$out" | fold -w1 | sort | uniq -c) "marks changed"
-    sed 's/$/\r/' "$in" >"$tmp/crlf.md"
-    run "$tmp/crlf.md" "$tmp/crlf.out.md"
-    same <(sed 's/$/\r/' "$out") "$tmp/crlf.out.md" "CR LF makes a difference"
-    printf 'A dog runs.\n\n$$\nE = m c^2\n$$\n\nThe man who has $x_1^2$ sings.\n' >"$tmp/math.md"
-    run_echo "$tmp/math.md" "$tmp/math.echo.md"
-    same "$tmp/math.md" "$tmp/math.echo.md" "formulas changed"
-    (! grep -e 'm c' "$tmp/texts") || fail "formulas were translated"
-    echo 'It costs $5, and a dog $10.' >"$tmp/dollars.md"
-    run_echo "$tmp/dollars.md" "$tmp/dollars.echo.md"
-    same "$tmp/dollars.md" "$tmp/dollars.echo.md" "dollars changed"
-    (cd "$data" && run "$in" "$tmp/from_md.docx" 2>/dev/null) || fail "Markdown became no docx"
-    pandoc "$tmp/from_md.docx" --standalone --to=gfm >"$tmp/from_md.md"
-    has "$tmp/from_md.md" "title: Ein Hund rennt."
-    has "$tmp/from_md.md" "# Ein Hund rennt."  # though pandoc leaves out the picture, which is not there
-    # Word: a style of one's own, too.
-    (cat "$in" && printf '\n::: {custom-style="Fancy"}\nA dog runs.\n:::\n') |
-      pandoc --from=gfm+footnotes+fenced_divs -o "$tmp/in.docx" 2>/dev/null
-    run "$tmp/in.docx" "$tmp/out.docx"
-    pandoc "$tmp/out.docx" -t gfm --wrap=none -o "$tmp/docx.md"
-    pandoc --from=docx+styles "$tmp/out.docx" --to=native | tr -s ' \n' ' ' >"$tmp/native"
-    has "$tmp/native" '[ ( "custom-style" , "Fancy" ) ] ) [ Para [ Str "Ein" , Space , Str "Hund" , Space , Str "rennt." ] ]'
-    for part in '](https://example.org/a?b=c&d)' "${kept[@]:2:2}" '# Ein Hund rennt.' '> Ein Mann singt.' '    echo "A dog runs."   # A dog runs.'; do
-      has "$tmp/docx.md" "$part"
-    done
     ;;
   *) fail "there is no such recipe" ;;
 esac
