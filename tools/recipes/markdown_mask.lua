@@ -64,6 +64,10 @@ local function hide_spans(text)
     if not text:match('^[(%[]', behind) then return fill(x) end
   end)
   text = text:gsub('{:([^{}]+)}', function(x) return '{.' .. ('x'):rep(utf8.len(x)) .. '}' end)
+  text = text:gsub('(==)([^%s=][^=]*)==', '**%2**'):gsub('(%+%+)([^%s+][^+]*)%+%+', '**%2**')  -- marks of their own
+  text = text:gsub('(</?)(%u%w*%.[%w.]+[^<>]-)(/?>)', function(left, x, right)  -- JSX: <Tabs.Item>
+    return left .. ('x'):rep(utf8.len(x)) .. right
+  end)
   local found = 1
   while found > 0 do  -- JSX: <Tab value={[1, 2]}>
     text, found = text:gsub('(<%a[^<>{}]*=)(%b{})', function(tag, x) return tag .. ('x'):rep(utf8.len(x)) end)
@@ -77,7 +81,8 @@ local function line(text)
     if text:match(pattern) then return '' end
   end
   -- An admonition or a tab of MkDocs: what it holds is indented, as in a list.
-  if text:match '^[!?][!?][!?]%+?%s+%a' or text:match '^===[!+]?%s+"' then return '-   ***' end
+  local types = text:match '^[!?][!?][!?]%+?(%s+%a[^"]*)' or text:match '^===[!+]?(%s+)"'
+  if types and types:match '^[%w%s_-]*$' then return '-   ***' end
   local alert, title = text:match '^(%[![%w-]+%][+-]?)(.*)$'
   if alert then return title:match '%S' and '#' .. (' '):rep(#alert - 1) .. title or '' end
   if not text:gsub(WORD, ''):match '%S' then return '' end

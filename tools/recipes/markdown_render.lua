@@ -28,6 +28,12 @@ local function pieces_of(text, html)
   for tag in pairs(text.kept) do
     if not found[tag] then return nil end
   end
+  for i = 2, #pieces do  -- **** would be no mark
+    local name = (pieces[i].tag or ''):match '^</(nibu%-%d+)>$'
+    if text.tight[name or ''] and pieces[i - 1].tag == '<' .. name .. '>' then
+      pieces[i - 1].text, pieces[i].text = '', ''
+    end
+  end
   return pieces
 end
 

@@ -1,7 +1,8 @@
 -- A text is what a paragraph, a heading, a cell or a description of an image holds. It has
 --   html: what is to be translated, on one line;
 --   kept: what the tags in it stand for; images: those of them that are images, as { tag, from, to, content };
---   labels: the closing tags of links that are named by what they enclose; tight: the tags that blanks may not touch;
+--   labels: the closing tags of links that are named by what they enclose;
+--   tight: the names of tags that blanks may not touch;
 --   spelled: how each sign is written, in the order of the source;
 --   lines: for what is between hard breaks, its size in bytes and its breaks { at, text, before, after };
 --   drawn: whether blanks make columns; first, last: the range in the source.
@@ -77,7 +78,7 @@ function Text:pair(x, from, to)
   if x.t == 'Link' and self:slice(inner_to, to):match '^%s*%]%[?%]?$' then
     self.labels['</' .. name .. '>'] = { opening = '<' .. name .. '>', label = self:slice(inner_from, inner_to) }
   end
-  if mark:match '^[*_~]+$' then self.tight[name] = true end
+  if mark:match '^[*_~=+^]+$' then self.tight[name] = true end
   self.kept['</' .. name .. '>'] = self:slice(inner_to, to)
   self:add('</' .. name .. '>', inner_to, to)
 end

@@ -113,6 +113,8 @@ translator dash 'exec sed "s/One two three/Eins zwei - drei/"'
 becomes dash $'One two\nthree four.' $'Eins zwei -\ndrei four.'
 translator blank 'exec sed "s/bold/ bold /"'
 becomes blank 'A **bold** dog and [ a link ](x).' 'A  **bold**  dog and [ a link ](x).'
+translator empty 'exec sed "s/bold//g"'
+becomes empty 'A **bold** dog and [bold](x).' 'A  dog and [](x).'
 translator lossy 'exec sed "s/<code[^>]*>0<.code>//"'
 becomes lossy 'A `code` here.
 
@@ -125,10 +127,11 @@ has "$tmp/err" "line 1 of the source stays as it is"
 # The program itself.
 in="$data/sample.md" out="$tmp/out.md"
 run program "$in" "$out" --threads=1
-for part in 'title: A dog runs.  # a comment' '](https://example.org/a?b=c&d "A title")' '`dog.run(1 < 2)`' '[^1]' '<kbd>' \
-  '</kbd>' '<!-- A dog runs. -->' '```bash' 'echo "A dog runs."   # A dog runs.' '    A dog runs.  (indented code)' \
+for part in 'title: A dog runs.  # a comment' '](https://example.org/a?b=c&d "A title")' '`dog.run(1 < 2)`' '[^1]' \
+  '<kbd>' '</kbd>' '<!-- A dog runs. -->' '```bash' 'echo "A dog runs."   # A dog runs.' '    A dog runs.  (indented code)' \
   '- [x] Ein Hund rennt.' '# Ein Hund rennt.' '> Ein Mann singt.' '| `a_b` \| `b \| c` |' \
-  '<https://example.org/x_y>' '](dog.png "Dog")' '[^1]: Eine Katze schläft.' '- Ein Mann singt.' '  1. **Ein Hund** rennt.'; do
+  '<https://example.org/x_y>' '](dog.png "Dog")' '[^1]: Eine Katze schläft.' '- Ein Mann singt.' \
+  '  1. **Ein Hund** rennt.'; do
   has "$out" "$part"
 done
 marks() { tr -cd '|#<>`[]*\n' <"$1" | tr -s '\n' | sort; }
