@@ -21,6 +21,7 @@ case "${1:-}" in
     libclang-rt-dev gettext translate-toolkit pandoc chromium  # for tools/recipes; for nibu-inspect's page
     curl unzip python3  # for tools/get_model.sh and its test
     abigail-tools python3-cffi  # for the C interface
+    python3-html5lib  # for the test of pages
     "${python[@]}" mypy) ;;
   chroot) packages=(mmdebstrap) ;;
   *) echo "setup.sh: error: unknown argument '$1'; use none, python, test, ci or chroot" >&2; exit 2 ;;

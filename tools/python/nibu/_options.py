@@ -17,6 +17,7 @@ class Options(TypedDict, total=False):
     tgt_lang: str
     text: Literal["lines", "paragraphs", "document"]
     markup: Literal["none", "html", "xml"]
+    markup_attributes: bool
     wrap: int
     tokenized: bool
     split_sentences: bool

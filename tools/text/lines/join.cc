@@ -64,7 +64,7 @@ std::string Text(const LinePlan& plan, const LinePart& part, const SaidNumbers& 
                  const Hypothesis& hypothesis, const AttentionRows& attention,
                  absl::Span<const std::string> tokens, Warnings* warnings) {
   const TextCoder& coder = plan.coder;
-  const bool is_annotated = !part.marked.annotations.empty();
+  const bool is_annotated = NeedsAlignment(part.marked);
   std::vector<TextSpan> spans;
   std::string text = coder.Text(tokens, is_annotated || !part.prefix.empty() ? &spans : nullptr);
   const size_t prefix = TakePrefix(plan, part, &text, &spans);
@@ -77,7 +77,10 @@ std::string Text(const LinePlan& plan, const LinePart& part, const SaidNumbers& 
                                 hypothesis, said);
   ReplaceBreaks(&text);
   if (!is_annotated) return EscapeText(part.marked, text);
-  text = PlaceAnnotations(part.marked, text, AlignTokens(part.source, spans, attention), prefix);
+  bool has_emptied = false;
+  text = PlaceAnnotations(part.marked, text, AlignTokens(part.source, spans, attention), prefix,
+                          &has_emptied);
+  if (has_emptied) warnings->set(Warning::kProtected);
   std::vector<std::string> protected_parts;
   for (const Annotation& annotation : part.marked.annotations) {
     if (annotation.replaces) {
@@ -178,6 +181,7 @@ nibu::Hypothesis Join(const LinePlan& plan, const LineParts& line, size_t n) {
   for (std::vector<float>& row : attention) row.resize(sources.size());
   Align(options, sources, std::move(attention), &joined);
   joined.text += line.behind;
+  if (line.has_values) joined.text = PlaceValues(joined.text);
   if (line.has_messages) joined.warnings.set(Warning::kProtected);
   // The result is one line. A carriage return between sentences is no line end and stays.
   if (!line.is_marked) absl::StrReplaceAll({{"\n", " "}}, &joined.text);

@@ -16,6 +16,7 @@
 #include "tokenizer/unicode/characters.h"
 #include "tools/text/lines/capitals.h"
 #include "tools/text/lines/line_sections.h"
+#include "tools/text/marked/tag_values.h"
 
 namespace nibu::internal {
 namespace {
@@ -104,7 +105,12 @@ class LineReader {
     line_.is_marked = line.is_marked;
     for (const MarkedLine::Segment& segment : line.segments) {
       line_.behind += segment.untouched;
+      line_.has_values |= segment.is_value;
       MarkedText text = segment.marked;
+      if (text.page != PageValue::kNone) {
+        line_.behind += WritePageValue(text, plan_.target_language);
+        continue;
+      }
       // Step 1: what stands in front of the line is taken off its first segment.
       if (&segment == &line.segments.front()) {
         Front front = ReadFront(plan_, segment.marked.text, splits_);

@@ -112,21 +112,23 @@ MarkedLine ReadMarks(const LinePlan& plan, const MarkedLine& line) {
   constexpr char kMarks[] = "\\<`*_~[%{\t";
   MarkedLine read = {{}, "", line.is_marked, line.ends_open};
   // The text behind the last segment so far is copied in front of the next one.
-  const auto add = [&](const std::string& untouched, MarkedText marked) {
-    read.segments.push_back({std::exchange(read.untouched, "") + untouched, std::move(marked)});
-  };
-  for (const auto& [untouched, marked] : line.segments) {
+  for (const MarkedLine::Segment& segment : line.segments) {
+    const MarkedText& marked = segment.marked;
     if (marked.markup != Markup::kNone || !marked.annotations.empty() ||
         marked.references.has_value() ||
         (marked.text.find_first_of(kMarks) == std::string::npos &&
          !absl::StrContains(marked.text, "   ")) ||
         !plan.coder.AddedTokens(marked.text).empty()) {  // to the model, "<term>" is a word
-      add(untouched, marked);
+      read.segments.push_back(segment);
+      read.segments.back().untouched.insert(0, std::exchange(read.untouched, ""));
       continue;
     }
-    read.untouched += untouched;
+    read.untouched += segment.untouched;
     MarkedLine inner = MarkupReader(Markup::kNone).Read(marked.text);
-    for (MarkedLine::Segment& each : inner.segments) add(each.untouched, std::move(each.marked));
+    for (MarkedLine::Segment& each : inner.segments) {
+      read.segments.push_back(
+          {std::exchange(read.untouched, "") + each.untouched, std::move(each.marked)});
+    }
     read.untouched += inner.untouched;
   }
   read.untouched += line.untouched;
@@ -168,7 +170,11 @@ std::vector<TextSpan> SplitBesideParts(const SentenceSplitter& splitter, const M
 
 std::vector<LineSection> CutLine(const LinePlan& plan, const MarkedLine& unread, size_t most) {
   const MarkedLine line = ReadMarks(plan, unread);
-  if (plan.splitter == nullptr || line.segments.empty()) return {{line}};
+  const auto is_value = [](const MarkedLine::Segment& segment) { return segment.is_value; };
+  if (plan.splitter == nullptr || line.segments.empty() ||
+      absl::c_any_of(line.segments, is_value)) {
+    return {{line}};
+  }
   const std::string& first = line.segments.front().marked.text;
   const Front front = ReadFront(plan, first, /*splits=*/true);
   if (front.line.is_one) return {{line}};

@@ -11,6 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "tokenizer/unicode/capitals.h"
 #include "tokenizer/unicode/characters.h"
@@ -79,6 +80,16 @@ std::vector<absl::string_view> FreeNames(absl::string_view text,
 }
 
 }  // namespace
+
+std::string PlaceValues(absl::string_view text) {
+  std::vector<std::string> parts = absl::StrSplit(text, kValueEnd);
+  std::string placed = std::move(parts.back());
+  parts.pop_back();
+  for (size_t i = 0; i < parts.size(); ++i) {
+    absl::StrReplaceAll({{absl::StrCat(kValueMark, i, kValueMark), parts[i]}}, &placed);
+  }
+  return placed;
+}
 
 MarkedLine PlainLine(absl::string_view text) {
   return {{{"", {std::string(text)}}}, "", /*is_marked=*/false};
@@ -194,6 +205,11 @@ std::vector<MarkedText> CutAround(const MarkedText& marked, absl::Span<const Tex
   return Cut(marked, cuts);
 }
 
+bool NeedsAlignment(const MarkedText& marked) {
+  return !marked.annotations.empty() ||
+         (marked.markup != Markup::kNone && absl::StrContains(marked.text, "\u00a0"));
+}
+
 bool HasLetters(const MarkedText& marked) { return HasLetters(MaskProtected(marked, {}).text); }
 
 std::string Write(const MarkedText& marked) {
@@ -260,6 +276,9 @@ MarkedText MaskProtected(const MarkedText& marked, absl::Span<const std::string>
                          absl::Span<const size_t> left_out) {
   ABSL_ASSERT(absl::c_is_sorted(marked.annotations, IsBefore));
   const absl::string_view text = marked.text;
+  const auto is_point = [](const Annotation& each) {
+    return !each.replaces && each.span.begin == each.span.end;
+  };
   const bool has_parts =
       absl::c_any_of(marked.annotations, [](const Annotation& c) { return c.replaces; });
   auto free = has_parts ? FreeNames(text, names) : std::vector<absl::string_view>();
@@ -273,16 +292,17 @@ MarkedText MaskProtected(const MarkedText& marked, absl::Span<const std::string>
       to[read] = result.text.size();
     }
   };
-  // First, the parts are replaced by names or taken out, and `to` is filled.
+  // First, the parts are replaced by names or taken out, and `to` is filled. White space beside a
+  // point goes as it does beside a part that is taken out.
   for (const Annotation& annotation : marked.annotations) {
-    if (!annotation.replaces) continue;
+    if (!annotation.replaces && !is_point(annotation)) continue;
     const TextSpan from = annotation.span;
     copy_up_to(from.begin);
     size_t begin = result.text.size();
     size_t behind = from.end;
-    sizes.push_back(0);
+    size_t size = 0;
     const auto number = static_cast<size_t>(&annotation - marked.annotations.data());
-    const StandIn stand_in = absl::c_linear_search(left_out, number)
+    const StandIn stand_in = is_point(annotation) || absl::c_linear_search(left_out, number)
                                  ? StandIn::kNone
                                  : StandInFor(annotation.before, text.substr(from.end));
     const auto fits = [&](absl::string_view name) {
@@ -292,7 +312,7 @@ MarkedText MaskProtected(const MarkedText& marked, absl::Span<const std::string>
     if (found != free.end() && IsWord(text.substr(from.begin, from.end - from.begin))) {
       const absl::string_view name = *found;
       free.erase(found);
-      sizes.back() = name.size();
+      size = name.size();
       absl::StrAppend(&result.text, name);
       // The name must be a word of its own, even if the part touched a word.
       if (!IsWordBorder(result.text, begin)) result.text.insert(begin++, 1, ' ');
@@ -310,7 +330,8 @@ MarkedText MaskProtected(const MarkedText& marked, absl::Span<const std::string>
       }
     }
     to[from.begin] = begin;
-    while (read < behind) to[++read] = begin + sizes.back();
+    while (read < behind) to[++read] = begin + size;
+    if (annotation.replaces) sizes.push_back(size);
   }
   copy_up_to(text.size());
   // Then the annotations move to the new positions. Those that are left without text become points.

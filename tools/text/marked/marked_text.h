@@ -15,6 +15,7 @@
 #ifndef NIBU_TOOLS_TEXT_MARKED_MARKED_TEXT_H_
 #define NIBU_TOOLS_TEXT_MARKED_MARKED_TEXT_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,15 @@ struct Annotation {
   std::optional<std::string> capitals = std::nullopt;
 };
 
+// A value of HTML's <html> that says something of the language of a page. It is replaced, not
+// translated.
+enum class PageValue : uint8_t {
+  kNone,          // a text to translate
+  kLanguage,      // that of `lang`
+  kDirection,     // that of `dir`
+  kNewDirection,  // stands where a missing `dir` would be
+};
+
 struct MarkedText {
   std::string text;
   // Sorted by where they begin, outer before inner. Any two are nested or disjoint.
@@ -53,6 +63,7 @@ struct MarkedText {
   // Set for a text as it was read from markup: its character references, sorted by where they
   // begin, in the form of protected parts. Such a text is written as it was read, not escaped.
   std::optional<std::vector<Annotation>> references = std::nullopt;
+  PageValue page = PageValue::kNone;
 };
 
 // A line, cut into segments, which are the texts to translate.
@@ -60,12 +71,24 @@ struct MarkedLine {
   struct Segment {
     std::string untouched;  // in front of the text; copied
     MarkedText marked;
+    size_t size = 0;  // the bytes of a document that the text was read from
+    // It is a value in a tag of the next segment that is none, at whose place kValueMark and its
+    // number stand there.
+    bool is_value = false;
   };
   std::vector<Segment> segments;
   std::string untouched;   // behind the last segment; copied
   bool is_marked = true;   // annotations and copied text may contain line breaks
   bool ends_open = false;  // see nibu::Result
 };
+
+// Characters that no text has. Between two marks, a tag has the number of the value that stands
+// there. Behind each value, the translation of a line has kValueEnd, and then its texts.
+inline constexpr absl::string_view kValueMark = "\uFDD0";
+inline constexpr absl::string_view kValueEnd = "\uFDD1";
+
+// Puts the values in front of a text into its tags.
+std::string PlaceValues(absl::string_view text);
 
 // Returns a line without markup, which is one segment.
 MarkedLine PlainLine(absl::string_view text);
@@ -125,17 +148,22 @@ struct AlignedToken {
 // - A protected part replaces its name or, if the name is missing, the word that comes from it and
 //   may be another form of the name. Other occurrences of the name are removed or, if they
 //   render another name of the source ("Thomas" as "Tom"), replaced by that.
-// - An element encloses the run of words that maximizes the sum over their tokens of +1 (the
-//   aligned source is inside of the element), -1 (it is outside), or 0 (outside, in a word of which
-//   more tokens so far were inside). If it encloses all of its parent's text in the
+// - An element encloses the copy of its text if that is a number or name, else the words that are
+//   aligned with it, else the word nearest to it. If it encloses all of its parent's text in the
 //   source, it does in the translation, too. An element without `after` reaches to the end of its
 //   parent; one without `before` begins where its parent begins.
 // - All other annotations become points, each next to the word whose source is nearest to it, but
 //   not among the first `prefix` bytes: the caller demanded these. In them, names are replaced and
 //   elements' tags may stand, but no points, except at the end of an element that ends there.
-// `tokens` are in the order of the translation.
+// Words that a space without a line break (U+00A0) joins in the source stay joined.
+// `tokens` are in the order of the translation. `has_emptied` gets whether an element that had
+// words has none, because the translation has too few of them.
 std::string PlaceAnnotations(const MarkedText& source, absl::string_view target,
-                             absl::Span<const AlignedToken> tokens, size_t prefix = 0);
+                             absl::Span<const AlignedToken> tokens, size_t prefix = 0,
+                             bool* has_emptied = nullptr);
+
+// Returns whether PlaceAnnotations needs the alignment of a text's translation.
+bool NeedsAlignment(const MarkedText& marked);
 
 // The protected parts whose names a translation has not taken over well, as numbers of annotations.
 struct Misplaced {

@@ -2,9 +2,11 @@
 #include "tools/text/marked/markup.h"
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <list>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -13,6 +15,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "tokenizer/unicode/characters.h"
+#include "tools/text/marked/markup_cuts.h"
+#include "tools/text/marked/references.h"
+#include "tools/text/marked/tag_values.h"
 
 namespace nibu::internal {
 
@@ -20,15 +25,22 @@ namespace {
 
 constexpr absl::string_view kPlaceholder = "\uFFFC";
 constexpr size_t kNone = static_cast<size_t>(-1);
+// The bytes of XML that are read together, if the element in which they stand has so many. Whether
+// it is a sentence is known only at its end, and that of the whole document is no sentence.
+constexpr size_t kLeastXml = 4096;
 
 using Tokens = absl::Span<const MarkupToken>;
 
-absl::string_view Text(const MarkupToken& token) {
-  return token.value.empty() ? token.raw : token.value;
+bool IsText(const MarkupToken& token) {
+  return token.kind == MarkupToken::kText && !IsBlank(TextOf(token));
 }
 
-bool IsText(const MarkupToken& token) {
-  return token.kind == MarkupToken::kText && !IsBlank(Text(token));
+bool HasLetters(Tokens tokens) {
+  return absl::c_any_of(tokens, [](const MarkupToken& each) { return HasLetters(each); });
+}
+
+absl::string_view Sub(absl::string_view text, const TextSpan& span) {
+  return text.substr(span.begin, span.end - span.begin);
 }
 
 // Appends a token of text, or the placeholder of an element that is not translated.
@@ -38,7 +50,7 @@ void AppendText(const MarkupToken& token, std::string* text) {
     return;
   }
   if (!token.collapses || !token.value.empty()) {
-    absl::StrAppend(text, Text(token));
+    absl::StrAppend(text, TextOf(token));
     return;
   }
   // Each run of white space becomes one space.
@@ -57,7 +69,7 @@ struct TokenPlace {
   size_t around = kNone;   // for a closing tag without a partner: the innermost open element's tag
 };
 
-// Step 3: finds the places of tokens, and appends them to the text and to its references.
+// Step 4: finds the places of tokens, and appends them to the text and to its references.
 std::vector<TokenPlace> FindPlaces(Tokens tokens, MarkedText* marked) {
   std::string* text = &marked->text;
   std::vector<TokenPlace> places(tokens.size());
@@ -95,7 +107,7 @@ std::vector<TokenPlace> FindPlaces(Tokens tokens, MarkedText* marked) {
   return places;
 }
 
-// Step 5: returns the annotations that the tokens [begin, end) make, outer before inner.
+// Step 6: returns the annotations that the tokens [begin, end) make, outer before inner.
 std::vector<Annotation> FindAnnotations(Tokens tokens, size_t begin, size_t end,
                                         absl::Span<const TokenPlace> places) {
   std::list<Annotation> found;
@@ -158,14 +170,105 @@ Entities FindEntities(Markup kind, Tokens tokens) {
   return entities;
 }
 
+// How segments are made.
+struct Rules {
+  Markup kind = Markup::kNone;
+  bool is_line = false;  // a line without markup keeps its blanks
+  bool in_document = false;
+  bool has_values = false;  // texts in tags are segments
+};
+
+// Returns the segment of a value in a tag, with nothing around it; none if it has no letters.
+std::optional<MarkedLine::Segment> ReadValue(const TagValue& value, absl::string_view raw) {
+  MarkedLine::Segment segment;
+  segment.marked = {.text = std::string(raw), .page = value.kind};
+  if (value.kind != PageValue::kNone) return segment;
+  std::vector<MarkupToken> tokens;
+  const auto add = [&](MarkupToken::Kind kind, size_t begin, size_t end, std::string character) {
+    if (begin == end) return;
+    tokens.push_back({kind, {begin, end}, std::move(character), false, /*collapses=*/true});
+    tokens.back().raw = raw.substr(begin, end - begin);
+  };
+  size_t done = 0;
+  for (size_t at = raw.find('&'); at != kNone; at = raw.find('&', at + 1)) {
+    std::optional<std::string> character = ReadReference(Markup::kHtml, raw.substr(at));
+    if (!character.has_value()) continue;
+    const bool is_text = !character->empty() && !absl::ascii_iscntrl((*character)[0]);
+    add(MarkupToken::kText, done, at, "");
+    done = raw.find(';', at) + 1;
+    add(is_text ? MarkupToken::kText : MarkupToken::kProtected, at, done, *std::move(character));
+  }
+  add(MarkupToken::kText, done, raw.size(), "");
+  if (!HasLetters(tokens)) return std::nullopt;
+  segment.marked = {.text = "", .markup = Markup::kHtml, .references = std::vector<Annotation>()};
+  const std::vector<TokenPlace> places = FindPlaces(tokens, &segment.marked);
+  segment.marked.annotations = FindAnnotations(tokens, 0, tokens.size(), places);
+  segment.marked.entities = FindEntities(Markup::kHtml, tokens);
+  if (value.quote == 0) {  // a value of several words needs quotes
+    const TextSpan all = {0, segment.marked.text.size()};
+    segment.marked.annotations.insert(segment.marked.annotations.begin(),
+                                      Annotation{all, "\"", "\"", false});
+  }
+  segment.marked.entities.emplace(value.quote == '\'' ? "'" : "\"",
+                                  value.quote == '\'' ? "&#39;" : "&quot;");
+  return segment;
+}
+
+// Adds segments for the values in tags that are copied, and moves `rest` behind them.
+void AddValues(const Rules& rules, Tokens tokens, absl::string_view* rest, MarkedLine* marked) {
+  if (!rules.in_document || rules.kind != Markup::kHtml) return;
+  for (const MarkupToken& token : tokens) {
+    for (const TagValue& value : FindValues(token.raw, rules.has_values)) {
+      const absl::string_view raw = Sub(token.raw, value.span);
+      std::optional<MarkedLine::Segment> segment = ReadValue(value, raw);
+      if (!segment.has_value()) continue;
+      const size_t untouched = raw.data() - rest->data();
+      segment->untouched = std::string(rest->substr(0, untouched));
+      segment->size = raw.size();
+      rest->remove_prefix(untouched + raw.size());
+      marked->segments.push_back(*std::move(segment));
+    }
+  }
+}
+
+// Adds segments for the values in tags of a text. Puts marks in their places, in copies of the tags
+// that `changed` owns.
+void MarkValues(const Rules& rules, absl::Span<MarkupToken> tokens,
+                std::deque<std::string>* changed, MarkedLine* marked) {
+  if (!rules.has_values) return;
+  const auto has_mark = [](const MarkupToken& token) {
+    return absl::StrContains(token.raw, kValueMark) || absl::StrContains(token.raw, kValueEnd);
+  };
+  if (absl::c_any_of(tokens, has_mark)) return;
+  size_t count = 0;
+  for (MarkupToken& token : tokens) {
+    std::string with_marks;
+    size_t copied = 0;
+    for (const TagValue& value : FindValues(token.raw, /*has_texts=*/true)) {
+      std::optional<MarkedLine::Segment> segment = ReadValue(value, Sub(token.raw, value.span));
+      if (!segment.has_value()) continue;
+      segment->is_value = true;
+      marked->segments.push_back(*std::move(segment));
+      absl::StrAppend(&with_marks, Sub(token.raw, {copied, value.span.begin}), kValueMark, count++,
+                      kValueMark);
+      copied = value.span.end;
+    }
+    if (copied == 0) continue;
+    absl::StrAppend(&with_marks, token.raw.substr(copied));
+    token.raw = changed->emplace_back(std::move(with_marks));
+  }
+}
+
 // Adds a segment of `tokens` to `marked`, if there is text in them, and moves `rest`, which is the
-// line behind the segments so far, behind it. `is_line`: a line without markup keeps its blanks.
-void AddSegment(Markup kind, absl::Span<MarkupToken> tokens, bool is_line, absl::string_view* rest,
+// line behind the segments so far, behind it.
+void AddSegment(const Rules& rules, absl::Span<MarkupToken> tokens, absl::string_view* rest,
                 MarkedLine* marked) {
-  if (absl::c_none_of(tokens, IsText)) return;
+  const Markup kind = rules.kind;
+  if (absl::c_none_of(tokens, IsText)) return AddValues(rules, tokens, rest, marked);
+  if (kind != Markup::kNone) MarkFootnotes(tokens);
   MarkedText whole = {.text = "", .markup = kind, .references = std::vector<Annotation>()};
   const std::vector<TokenPlace> places = FindPlaces(tokens, &whole);
-  // Step 4: tokens around the text (blanks, points, tags) are copied, except the tags of elements
+  // Step 5: tokens around the text (blanks, points, tags) are copied, except the tags of elements
   // of which one end is within the text.
   const auto stands_in_text = [](const MarkupToken& token) {
     return token.kind == MarkupToken::kProtected || IsText(token);
@@ -184,7 +287,7 @@ void AddSegment(Markup kind, absl::Span<MarkupToken> tokens, bool is_line, absl:
   const auto size_in_text = [](const MarkupToken& token, size_t blanks) {
     return token.collapses ? std::min<size_t>(blanks, 1) : blanks;
   };
-  if (!is_line || front.size() < rest->size()) {
+  if (!rules.is_line || front.size() < rest->size()) {
     const size_t blanks = front.size() - absl::StripLeadingAsciiWhitespace(front).size();
     own.begin += size_in_text(tokens[begin], blanks);
     front.remove_prefix(blanks);
@@ -193,26 +296,56 @@ void AddSegment(Markup kind, absl::Span<MarkupToken> tokens, bool is_line, absl:
     back.remove_suffix(blanks_behind);
   }
 
+  AddValues(rules, tokens.first(begin), rest, marked);
+  const size_t untouched = front.data() - rest->data();
+  const size_t size = back.data() + back.size() - front.data();
+  std::deque<std::string> changed;
+  MarkValues(rules, tokens.subspan(begin, end - begin), &changed, marked);
   whole.annotations = FindAnnotations(tokens, begin, end, places);
   whole.entities = FindEntities(kind, tokens.subspan(begin, end - begin));
-  const size_t untouched = front.data() - rest->data();
   marked->segments.push_back(
-      {std::string(rest->substr(0, untouched)), std::move(Cut(whole, {own})[0])});
-  rest->remove_prefix(back.data() + back.size() - rest->data());
+      {std::string(rest->substr(0, untouched)), std::move(Cut(whole, {own})[0]), size});
+  rest->remove_prefix(untouched + size);
+  AddValues(rules, tokens.subspan(end), rest, marked);
+}
+
+// Adds the segments of the tokens between two blocks.
+void AddSegments(const Rules& rules, absl::Span<MarkupToken> tokens, absl::string_view* rest,
+                 MarkedLine* marked) {
+  if (rules.kind == Markup::kNone || !HasLetters(tokens)) {
+    return AddSegment(rules, tokens, rest, marked);
+  }
+  size_t begin = 0;
+  for (const size_t end : FindCuts(tokens)) {
+    const auto own = tokens.subspan(begin, end - begin);
+    if (HasLetters(own)) {
+      AddSegment(rules, own, rest, marked);
+    } else {
+      AddValues(rules, own, rest, marked);
+    }
+    begin = end;
+  }
 }
 
 }  // namespace
 
-bool MarkupReader::IsBorder(const MarkupToken& token) {
-  const bool is_element = !token.value.empty();
-  const bool opens = token.kind == MarkupToken::kOpen && is_element;
-  if (token.kind == MarkupToken::kBlock || (kind_ == Markup::kXml && closed_ && opens)) {
-    closed_ = false;
-    return true;
+bool MarkupReader::EndsTexts(const MarkupToken& token) {
+  if (token.kind == MarkupToken::kBlock) return true;
+  if (kind_ != Markup::kXml) return false;
+  const bool opens = IsElement(token, MarkupToken::kOpen);
+  const bool closes = IsElement(token, MarkupToken::kClose);
+  if (opens && closed_ && sentences_ == 0 && token.span.begin >= kLeastXml) return true;
+  if (opens) {
+    has_words_.push_back(false);
+  } else if (closes && !has_words_.empty()) {
+    sentences_ -= has_words_.back() ? 1 : 0;
+    has_words_.pop_back();
+  } else if (HasWords(token)) {
+    if (has_words_.empty()) has_words_.push_back(false);
+    sentences_ += has_words_.back() ? 0 : 1;
+    has_words_.back() = true;
   }
-  if (token.kind != MarkupToken::kText || IsText(token)) {
-    closed_ = token.kind == MarkupToken::kClose && is_element;
-  }
+  closed_ = closes || (closed_ && !opens);
   return false;
 }
 
@@ -220,14 +353,14 @@ MarkedLine MarkupReader::Read(absl::string_view line) {
   MarkedLine marked;
   lexer_.ReadLine(line);
   const absl::Span<MarkupToken> tokens = absl::MakeSpan(lexer_.tokens());
+  const Rules rules = {.kind = kind_, .is_line = true};
   size_t begin = 0;
-  closed_ = false;
   for (size_t i = 0; i < tokens.size(); ++i) {
-    if (!IsBorder(tokens[i])) continue;
-    AddSegment(kind_, tokens.subspan(begin, i - begin), /*is_line=*/true, &line, &marked);
-    begin = tokens[i].kind == MarkupToken::kBlock ? i + 1 : i;
+    if (tokens[i].kind != MarkupToken::kBlock) continue;
+    AddSegments(rules, tokens.subspan(begin, i - begin), &line, &marked);
+    begin = i + 1;
   }
-  AddSegment(kind_, tokens.subspan(begin), /*is_line=*/true, &line, &marked);
+  AddSegments(rules, tokens.subspan(begin), &line, &marked);
   marked.untouched = std::string(line);
   return marked;
 }
@@ -239,12 +372,12 @@ size_t MarkupReader::ReadPiece(absl::string_view text, bool is_end, MarkedLine* 
   text = text.substr(0, max_piece_);
   lexer_.SetText(text, is_end && !is_full);
   std::vector<MarkupToken>& tokens = lexer_.tokens();
-  // Reads token after token until a segment ends. If the text is full, or ends, it is cut there.
+  // Reads token after token until texts end. If the text is full, or ends, it is cut there.
   for (bool is_cut = false;;) {
     for (; seen_ < tokens.size(); ++seen_) {
       MarkupToken& token = tokens[seen_];
       token.raw = text.substr(token.span.begin, token.span.end - token.span.begin);
-      if (!IsBorder(token)) continue;
+      if (!EndsTexts(token)) continue;
       return TakePiece(text, token.kind == MarkupToken::kBlock ? seen_ + 1 : seen_, piece);
     }
     if (is_cut) return TakePiece(text, seen_, piece);
@@ -263,11 +396,16 @@ size_t MarkupReader::TakePiece(absl::string_view text, size_t count, MarkedLine*
   const size_t size = tokens.back().span.end;
   const bool ends_in_block = tokens.back().kind == MarkupToken::kBlock;
   absl::string_view rest = text.substr(0, size);
-  AddSegment(kind_, tokens.first(count - (ends_in_block ? 1 : 0)), /*is_line=*/false, &rest, piece);
+  const Rules rules = {.kind = kind_, .in_document = true, .has_values = has_values_};
+  const size_t own = count - (ends_in_block ? 1 : 0);
+  AddSegments(rules, tokens.first(own), &rest, piece);
+  AddValues(rules, tokens.subspan(own), &rest, piece);
   piece->untouched = std::string(rest);
   lexer_.Drop(count);
   seen_ = 0;
   closed_ = false;
+  has_words_.clear();
+  sentences_ = 0;
   return size;
 }
 

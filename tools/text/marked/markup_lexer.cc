@@ -10,6 +10,7 @@
 #include "absl/base/macros.h"
 #include "absl/strings/match.h"
 #include "tokenizer/unicode/characters.h"
+#include "tokenizer/unicode/language_code.h"
 #include "tools/text/marked/plain_marks.h"
 #include "tools/text/marked/references.h"
 
@@ -39,7 +40,7 @@ void MarkupLexer::AddText(size_t end) {
 }
 
 void MarkupLexer::Add(MarkupToken::Kind kind, size_t begin, size_t end, std::string value) {
-  if (skipped_depth_ > 0) return;
+  if (skipped_.depth > 0) return;
   AddText(begin);
   tokens_.push_back({kind, {begin, end}, std::move(value), cdata_, CollapsesSpace()});
   done_ = end;
@@ -53,7 +54,7 @@ void MarkupLexer::ReadLine(absl::string_view line) {
   tokens_.clear();
   done_ = 0;
   pos_ = 0;
-  skipped_inline_ = false;  // an element that goes over several lines is no part of a sentence
+  skipped_.is_inline = false;  // an element that goes over several lines is no part of a sentence
   SetText(line, /*is_whole=*/true);
   if (tag_lines_ > 0) pos_ = ReadTag(0);
   while (Advance(/*is_full=*/true)) {
@@ -94,7 +95,7 @@ bool MarkupLexer::Advance(bool is_full) {
 void MarkupLexer::End() {
   ABSL_ASSERT(is_whole_ && (kind_ == Markup::kNone || pos_ == text_.size()));
   pos_ = text_.size();
-  if (skipped_depth_ == 0) return AddText(pos_);
+  if (skipped_.depth == 0) return AddText(pos_);
   if (pos_ > done_) tokens_.push_back({MarkupToken::kBlock, {done_, pos_}});
   done_ = pos_;
 }
@@ -117,11 +118,11 @@ size_t MarkupLexer::FindCut() const {
 
 void MarkupLexer::Cut() {
   ABSL_ASSERT(pos_ > 0 && (pos_ == text_.size() || needed_ > 0));
-  if (skipped_depth_ == 0) return AddText(FindCut());
+  if (skipped_.depth == 0) return AddText(FindCut());
   if (done_ > 0) return;  // the tokens in front of the skipped element are enough to drop
   tokens_.push_back({MarkupToken::kBlock, {0, pos_}});
   done_ = pos_;
-  skipped_inline_ = false;
+  skipped_.is_inline = false;
 }
 
 void MarkupLexer::Drop(size_t count) {
@@ -137,8 +138,8 @@ size_t MarkupLexer::Next(size_t pos) {
   if (!until_.empty()) return ReadUntil(pos, pos, until_);
   const bool html = kind_ == Markup::kHtml;
   // is_raw: nothing but the element's own end tag is markup. has_lines: line ends separate texts.
-  const bool is_raw = html && skipped_depth_ > 0 && IsRawElement(skipped_);
-  const bool has_lines = preserved_depth_ > 0 && skipped_depth_ == 0;
+  const bool is_raw = html && skipped_.depth > 0 && IsRawElement(skipped_.name);
+  const bool has_lines = preserved_depth_ > 0 && skipped_.depth == 0;
   pos = text_.find_first_of(is_raw ? "<" : has_lines ? "<&]\r\n" : cdata_ ? "<&]" : "<&", pos);
   if (pos == kNowhere) return text_.size();
   pos_ = pos;  // if more text is needed, reading goes on here
@@ -161,10 +162,10 @@ size_t MarkupLexer::Next(size_t pos) {
       break;
   }
   if (!is_raw) return ReadMarkup(pos);
-  if (!is_whole_ && rest.size() < skipped_.size() + 3) return kNowhere;
+  if (!is_whole_ && rest.size() < skipped_.name.size() + 3) return kNowhere;
   if (!absl::StartsWith(rest, "</")) return pos + 1;
   const size_t size = rest.find_first_of(" \t\r\n\f/>", 2) - 2;
-  return absl::EqualsIgnoreCase(rest.substr(2, size), skipped_) ? ReadTag(pos) : pos + 1;
+  return absl::EqualsIgnoreCase(rest.substr(2, size), skipped_.name) ? ReadTag(pos) : pos + 1;
 }
 
 // Reads a tag, comment or the like that begins with the `<` at `pos`.
@@ -266,15 +267,25 @@ size_t MarkupLexer::ReadTag(size_t pos) {
 // An element that needs no end tag ends in front of certain tags, and at its parent's end tag. In
 // an element in it that may contain further ones of its kind, the tags belong to those.
 bool MarkupLexer::EndsSkipped() {
-  const absl::string_view enders = EndersOf(skipped_);
+  const absl::string_view enders = EndersOf(skipped_.name);
   if (kind_ != Markup::kHtml || enders.empty()) return false;
   const std::string& name = tag_.name;
   const bool parent = IsParent(name);
-  const bool ends = IsIn(enders, name) && !(tag_.closing && name == skipped_);
-  if (skipped_parents_ == 0 && (ends || (parent && tag_.closing))) return true;
-  if (parent) skipped_parents_ += tag_.closing ? -1 : 1;
-  if (skipped_parents_ == 0) skipped_depth_ = 1;
+  const bool ends = IsIn(enders, name) && !(tag_.closing && name == skipped_.name);
+  if (skipped_.parents == 0 && (ends || (parent && tag_.closing))) return true;
+  if (parent) skipped_.parents += tag_.closing ? -1 : 1;
+  if (skipped_.parents == 0) skipped_.depth = 1;
   return false;
+}
+
+bool MarkupLexer::BeginsSkipped() const {
+  if (tag_.closing) return false;
+  if (tag_.no_translation) return true;
+  const bool is_foreign = is_document_ && kind_ == Markup::kHtml && tag_.name != "html" &&
+                          !language_.empty() && IsLanguageCode(tag_.language) &&
+                          LanguageCode(tag_.language).language != LanguageCode(language_).language;
+  if (is_foreign) return true;
+  return IsLeftAlone(kind_, tag_.name) && !(has_values_ && tag_.name == "textarea");
 }
 
 void MarkupLexer::NoteSpace(bool is_empty) {
@@ -282,7 +293,7 @@ void MarkupLexer::NoteSpace(bool is_empty) {
   const std::string& name = tag_.name;
   if (preserved_depth_ > 0) {
     if (name == preserved_) preserved_depth_ += tag_.closing ? -1 : 1;
-  } else if (!tag_.closing && kind_ == Markup::kXml && tag_.preserves_space) {
+  } else if (!tag_.closing && (kind_ == Markup::kXml ? tag_.preserves_space : name == "textarea")) {
     preserved_ = name;
     preserved_depth_ = 1;
   }
@@ -299,28 +310,37 @@ void MarkupLexer::AddTag(size_t begin, size_t end, bool whole) {
                                         : other;
   };
   // 1. In front of this tag, the skipped element may end without an end tag.
-  if (skipped_depth_ > 0 && EndsSkipped()) {
-    skipped_depth_ = 0;
+  if (skipped_.depth > 0 && EndsSkipped()) {
+    skipped_.depth = 0;
     if (begin > done_) Add(MarkupToken::kBlock, done_, begin);
   }
   // 2. Within a skipped element, only tags of its name count. The last one makes a token of it.
-  if (skipped_depth_ > 0) {
-    if (name != skipped_ || empty) return;
-    skipped_depth_ += tag_.closing ? -1 : 1;
-    if (skipped_depth_ > 0) return;
-    Add(skipped_inline_ ? code_kind(name, MarkupToken::kProtected) : MarkupToken::kBlock, done_,
-        end);
+  if (skipped_.depth > 0) {
+    if (tag_.translates && skipped_.may_resume && !tag_.closing && !empty) {
+      if (begin > done_) tokens_.push_back({MarkupToken::kBlock, {done_, begin}});
+      done_ = begin;
+      resumed_.push_back({std::exchange(skipped_, {}), name, 0});
+      return AddTag(begin, end, whole);
+    }
+    if (name != skipped_.name || empty) return;
+    skipped_.depth += tag_.closing ? -1 : 1;
+    if (skipped_.depth > 0) return;
+    const auto kind =
+        IsPicture(kind_, name) ? MarkupToken::kPoint : code_kind(name, MarkupToken::kProtected);
+    Add(skipped_.is_inline ? kind : MarkupToken::kBlock, done_, end,
+        kind == MarkupToken::kProtected ? name : "");
     return;
   }
   // 3. The tag begins a skipped element, or is a token itself.
   const bool block = IsBlockElement(name);
-  if (!empty && !tag_.closing && (tag_.no_translation || IsLeftAlone(kind_, name))) {
+  if (!empty && BeginsSkipped()) {
     AddText(begin);
-    skipped_ = name;
-    skipped_depth_ = 1;
-    skipped_parents_ = 0;
-    skipped_inline_ = whole && !block;
+    const bool is_code = IsLeftAlone(kind_, name);
+    skipped_ = {name, 1, 0, whole && !block, !is_code && tag_.no_translation};
     return;
+  }
+  if (is_document_ && kind_ == Markup::kHtml && name == "html" && language_.empty()) {
+    language_ = tag_.language;
   }
   if (block) {
     Add(MarkupToken::kBlock, begin, end);
@@ -333,6 +353,12 @@ void MarkupLexer::AddTag(size_t begin, size_t end, bool whole) {
     Add(tag_.closing ? MarkupToken::kClose : MarkupToken::kOpen, begin, end, name);
   }
   NoteSpace(empty);
+  // Behind an element with translate="yes", the element around it is skipped on.
+  if (resumed_.empty() || name != resumed_.back().name || empty) return;
+  resumed_.back().depth += tag_.closing ? -1 : 1;
+  if (resumed_.back().depth > 0) return;
+  skipped_ = std::move(resumed_.back().around);
+  resumed_.pop_back();
 }
 
 }  // namespace nibu::internal

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -34,11 +35,11 @@ struct MarkupToken {
     kBlock       // markup that separates texts
   };
   Kind kind;
-  TextSpan span;               // bytes of the lexer's text
-  std::string value = {};      // an inline tag's name (empty for XLIFF's and TMX's codes), or the
-                               // character that a reference stands for
-  bool cdata = false;          // the token is within XML's <![CDATA[ ]]>
-  bool collapses = false;      // a run of white space in it means one space
+  TextSpan span;           // bytes of the lexer's text
+  std::string value = {};  // the name of an inline tag (empty for XLIFF's and TMX's codes) or of
+                           // a protected element, or the character that a reference stands for
+  bool cdata = false;      // the token is within XML's <![CDATA[ ]]>
+  bool collapses = false;  // a run of white space in it means one space
   absl::string_view raw = {};  // the span's bytes; set by ReadLine, or by the caller of Advance
 };
 
@@ -49,7 +50,12 @@ struct MarkupToken {
 // token only once all of it is there, so the tokens do not depend on the chunks.
 class MarkupLexer {
  public:
-  MarkupLexer(Markup kind, bool is_document) : kind_(kind), is_document_(is_document) {}
+  // `language`: that of the source; empty: that of the page's <html>.
+  MarkupLexer(Markup kind, bool is_document, bool has_values, std::string language)
+      : kind_(kind),
+        is_document_(is_document),
+        has_values_(has_values),
+        language_(std::move(language)) {}
 
   // Cuts the next line. Its tokens replace those of the line before it.
   void ReadLine(absl::string_view line);
@@ -73,7 +79,7 @@ class MarkupLexer {
 
   std::vector<MarkupToken>& tokens() { return tokens_; }
   // Returns whether a comment, tag or element that is not translated goes on behind the text.
-  bool is_open() const { return !until_.empty() || tag_lines_ > 0 || skipped_depth_ > 0; }
+  bool is_open() const { return !until_.empty() || tag_lines_ > 0 || skipped_.depth > 0; }
 
  private:
   // Adds a token, and the text in front of it; within a skipped element, nothing.
@@ -88,6 +94,8 @@ class MarkupLexer {
   size_t ReadUntil(size_t begin, size_t pos, absl::string_view until);
   size_t ReadTag(size_t pos);
   void AddTag(size_t begin, size_t end, bool whole);
+  // Returns whether tag_ begins an element that is not translated.
+  bool BeginsSkipped() const;
   // Returns whether tag_ ends the skipped element without being a part of it.
   bool EndsSkipped();
   // Updates preserved_, behind tag_. `is_empty`: the tag's element is empty.
@@ -97,6 +105,8 @@ class MarkupLexer {
 
   const Markup kind_;
   const bool is_document_;
+  const bool has_values_;  // text areas are translated
+  std::string language_;   // that of the source; empty: not known
   absl::string_view text_;
   bool is_whole_ = true;  // no more of the text comes
   std::vector<MarkupToken> tokens_;
@@ -110,12 +120,24 @@ class MarkupLexer {
   int tag_lines_ = 0;  // number of lines that the open tag has so far; 0: none is open
   MarkupTag tag_;      // the tag that was read last
   // The element that is skipped, because it is not translated: its name; how many elements of this
-  // name are open; how many elements in it that may contain further ones; and whether it is a part
-  // of a sentence.
-  std::string skipped_;
-  int64_t skipped_depth_ = 0;
-  int64_t skipped_parents_ = 0;
-  bool skipped_inline_ = false;
+  // name are open; how many elements in it that may contain further ones; whether it is a part of a
+  // sentence; and whether elements in it may have translate="yes".
+  struct Skipped {
+    std::string name;
+    int64_t depth = 0;
+    int64_t parents = 0;
+    bool is_inline = false;
+    bool may_resume = false;
+  };
+  Skipped skipped_;
+  // The elements that are skipped around one with translate="yes", with its name, and how many of
+  // this name are open.
+  struct Resumed {
+    Skipped around;
+    std::string name;
+    int64_t depth;
+  };
+  std::vector<Resumed> resumed_;
   // In documents, the element whose white space is preserved, and how many of its name are open.
   std::string preserved_;
   int64_t preserved_depth_ = 0;

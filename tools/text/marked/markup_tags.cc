@@ -22,8 +22,8 @@ constexpr absl::string_view kBlocks =
     "fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html li "
     "main menu nav ol p pre section summary table tbody td tfoot th thead tr ul xmp ";
 constexpr absl::string_view kOtherBlocks =
-    " base br canvas col colgroup frame head iframe legend link meta noembed noframes noscript "
-    "optgroup option script select style template textarea title ";
+    " base br button canvas col colgroup frame head iframe label legend link meta noembed noframes "
+    "noscript optgroup option script select style template textarea title ";
 // Elements that are not translated: in all formats; those whose content is no markup; those of HTML
 // only; and those of XLIFF and TMX that stand for code.
 constexpr absl::string_view kProtected = " code math pre ";
@@ -55,13 +55,21 @@ constexpr std::pair<absl::string_view, absl::string_view> kEnders[] = {
     {" p ", kBlocks}};
 constexpr absl::string_view kParents = " datalist dir dl menu ol select table ul ";
 
-bool SaysNoTranslation(absl::string_view name, absl::string_view value) {
+// Notes what an attribute says of its element.
+void NoteAttribute(absl::string_view name, absl::string_view value, MarkupTag* tag) {
   if (absl::EqualsIgnoreCase(name, "class")) {
-    return absl::c_linear_search(absl::StrSplit(value, absl::ByAnyChar(kMarkupBlanks)),
-                                 "notranslate");
+    tag->no_translation |=
+        absl::c_linear_search(absl::StrSplit(value, absl::ByAnyChar(kMarkupBlanks)), "notranslate");
+  } else if (absl::EqualsIgnoreCase(name, "lang") || name == "xml:lang") {
+    tag->language = std::string(value);
+  } else if (name == "xml:space") {
+    tag->preserves_space |= value == "preserve";
+  } else if (name == "translatable") {  // Android
+    tag->no_translation |= value == "false";
+  } else if (absl::ConsumePrefix(&name, "its:"); absl::EqualsIgnoreCase(name, "translate")) {
+    tag->no_translation |= absl::EqualsIgnoreCase(value, "no");
+    tag->translates |= absl::EqualsIgnoreCase(value, "yes") || value.empty();
   }
-  absl::ConsumePrefix(&name, "its:");
-  return absl::EqualsIgnoreCase(name, "translate") && absl::EqualsIgnoreCase(value, "no");
 }
 
 // Returns whether an attribute without a value is a mere word: it is none of HTML's, and has no
@@ -100,6 +108,10 @@ bool IsBlockElement(absl::string_view name) {
 bool IsVoidElement(absl::string_view name) { return IsIn(kVoid, name); }
 bool IsRawElement(absl::string_view name) { return IsIn(kRaw, name); }
 
+bool IsPicture(Markup kind, absl::string_view name) {
+  return kind == Markup::kHtml && name == "svg";
+}
+
 bool IsLeftAlone(Markup kind, absl::string_view name) {
   return IsIn(kProtected, name) || IsIn(kRaw, name) ||
          IsIn(kind == Markup::kXml ? kXmlProtected : kHtmlProtected, name);
@@ -127,7 +139,8 @@ size_t FindGroup(absl::string_view text, size_t pos, const RE2& pattern) {
   return any ? found.data() - text.data() : kNowhere;
 }
 
-size_t ReadAttributes(absl::string_view text, size_t pos, bool is_whole, MarkupTag* tag) {
+size_t ReadAttributes(absl::string_view text, size_t pos, bool is_whole, MarkupTag* tag,
+                      std::vector<MarkupAttribute>* attributes) {
   // Finds the `>` that ends a tag whose quote was never closed, not that of `->`, `=>`, ` >=`, ` >
   // `.
   static const RE2& forgotten = *new RE2(R"(((?:^|[^-=\s])>|\s>(?:[^=\s]|\s*$)))", RE2::Latin1);
@@ -164,13 +177,16 @@ size_t ReadAttributes(absl::string_view text, size_t pos, bool is_whole, MarkupT
     if (quoted) tag->quote = text[value++];
     pos = quoted ? text.find(tag->quote, value) : text.find_first_of(" \t\r\n\f><", value);
     const absl::string_view given = text.substr(value, pos - value);
-    tag->no_translation |= SaysNoTranslation(name, given);
-    tag->preserves_space |= name == "xml:space" && given == "preserve";
+    NoteAttribute(name, given, tag);
+    if (attributes != nullptr && pos != kNowhere) {
+      attributes->push_back({name, given, quoted ? tag->quote : '\0'});
+    }
     pos = quoted ? value : std::min(pos, text.size());
   }
 }
 
-size_t BeginTag(Markup kind, absl::string_view text, size_t pos, bool is_whole, MarkupTag* tag) {
+size_t BeginTag(Markup kind, absl::string_view text, size_t pos, bool is_whole, MarkupTag* tag,
+                std::vector<MarkupAttribute>* attributes) {
   *tag = {};
   tag->closing = absl::StartsWith(text.substr(pos), "</");
   pos += tag->closing ? 2 : 1;
@@ -181,7 +197,7 @@ size_t BeginTag(Markup kind, absl::string_view text, size_t pos, bool is_whole, 
   const size_t end = std::min(text.find_first_of(" \t\r\n\f/><", pos), text.size());
   tag->name = std::string(text.substr(pos, end - pos));
   if (kind == Markup::kHtml) absl::AsciiStrToLower(&tag->name);
-  return ReadAttributes(text, end, is_whole, tag);
+  return ReadAttributes(text, end, is_whole, tag, attributes);
 }
 
 }  // namespace nibu::internal

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "nibu/options.h"
@@ -27,16 +28,26 @@ struct MarkupTag {
   char quote = 0;                // the quote of the value in which the line ended; 0: none
   bool values = false;           // the line has attributes with a value
   int words = 0;                 // number of attributes in the line without a value
+  bool translates = false;       // translate="yes"
+  std::string language = {};     // the value of `lang` or `xml:lang`
+};
+
+struct MarkupAttribute {
+  absl::string_view name;
+  absl::string_view value;  // without quotes
+  char quote = 0;           // the quote around it; 0: none
 };
 
 // Reads a tag from its `<` on. Returns where the tag ends, 0 if it is no tag, and kNowhere if it
 // does not end in this text. `is_whole`: no more of the text will come, so a quote that is still
-// open was never closed.
-size_t BeginTag(Markup kind, absl::string_view text, size_t pos, bool is_whole, MarkupTag* tag);
+// open was never closed. `attributes` gets the attributes with values.
+size_t BeginTag(Markup kind, absl::string_view text, size_t pos, bool is_whole, MarkupTag* tag,
+                std::vector<MarkupAttribute>* attributes = nullptr);
 
 // Reads on from `pos` within a tag; returns the same. This takes linear time: where tags begin in
 // one another, only the last quotes are read twice.
-size_t ReadAttributes(absl::string_view text, size_t pos, bool is_whole, MarkupTag* tag);
+size_t ReadAttributes(absl::string_view text, size_t pos, bool is_whole, MarkupTag* tag,
+                      std::vector<MarkupAttribute>* attributes = nullptr);
 
 // Returns whether a comment, document type or processing instruction begins here, or in HTML a
 // template's <% ... %> that ends in the text and contains no other.
@@ -53,6 +64,8 @@ bool IsBlockElement(absl::string_view name);
 bool IsVoidElement(absl::string_view name);
 // Returns whether nothing in an element of HTML is markup except its end tag.
 bool IsRawElement(absl::string_view name);
+// Returns whether an element of HTML that is not translated is a picture, and no word.
+bool IsPicture(Markup kind, absl::string_view name);
 // Returns whether an element is not translated.
 bool IsLeftAlone(Markup kind, absl::string_view name);
 // Return whether an element of XLIFF or TMX stands for an opening tag, or for a closing one. A name

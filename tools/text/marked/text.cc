@@ -28,7 +28,10 @@ std::string TextUnit::Write(absl::string_view translation) const {
 }
 
 TextReader::TextReader(const Options& options)
-    : reader_(std::make_unique<internal::TextReader>(options.text, options.markup)),
+    : reader_(std::make_unique<internal::TextReader>(
+          options.text, options.markup, internal::MarkupReader::kMaxPiece,
+          options.markup_attributes && options.markup == Markup::kHtml,
+          options.src_lang == "auto" ? "" : options.src_lang)),
       wrap_(static_cast<size_t>(options.wrap)) {}
 TextReader::~TextReader() = default;
 

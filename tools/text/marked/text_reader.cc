@@ -31,10 +31,11 @@ MarkedLine CellsOf(absl::string_view row) {
 
 }  // namespace
 
-TextReader::TextReader(TextKind kind, Markup markup, size_t max_piece)
+TextReader::TextReader(TextKind kind, Markup markup, size_t max_piece, bool has_values,
+                       std::string language)
     : kind_(kind),
       is_marked_(markup != Markup::kNone),
-      markup_(markup, kind == TextKind::kDocument, max_piece) {}
+      markup_(markup, kind == TextKind::kDocument, max_piece, has_values, std::move(language)) {}
 
 void TextReader::Add(absl::string_view bytes) {
   ABSL_ASSERT(!is_ended_);
@@ -121,24 +122,33 @@ bool TextReader::NextOfDocument(UnitParts* unit) {
   if (!TakeByteOrderMark()) return false;
   unit->ends_line = false;
   while (true) {
-    const absl::string_view rest = absl::string_view(buffer_).substr(start_);
-    MarkedLine piece;
-    const size_t size = markup_.ReadPiece(rest, is_ended_, &piece);
-    const absl::string_view bytes = Take(size);
-    // A piece with a text is a unit. The bytes since the last unit are written in front of it.
-    if (!piece.segments.empty()) {
-      MarkedLine::Segment& segment = piece.segments[0];
-      AddFront(segment.untouched);
+    // Each text of a piece is a unit, with the values in its tags in front of it. The bytes since
+    // the last unit are written in front of them.
+    while (read_ < piece_.segments.size()) {
+      MarkedLine::Segment& segment = piece_.segments[read_++];
+      const std::string untouched = std::exchange(segment.untouched, "");
+      if (segment.marked.page == PageValue::kNone)
+        absl::StrAppend(&unit->source, Write(segment.marked));
+      if (segment.is_value) absl::StrAppend(&unit->source, kValueEnd);
+      if (!unit->marked.segments.empty()) segment.untouched = std::string(kValueEnd);
+      unit->marked.segments.push_back(std::move(segment));
+      const MarkedLine::Segment& own = unit->marked.segments.back();
+      if (own.is_value) continue;
+      AddFront(untouched);
       unit->line = line_;
-      unit->end = taken_ - piece.untouched.size();
-      unit->source = Write(segment.marked);
-      unit->marked.segments.push_back({"", std::move(segment.marked)});
+      unit->source = PlaceValues(unit->source);
       unit->before = std::exchange(front_, "");
-      line_ += CountLines(bytes) - CountLines(segment.untouched) - CountLines(piece.untouched);
-      AddFront(piece.untouched);
+      Take(untouched.size());
+      line_ += CountLines(Take(own.size));
+      unit->end = taken_;
       return true;
     }
-    AddFront(piece.untouched);
+    AddFront(piece_.untouched);
+    Take(piece_.untouched.size());
+    piece_ = {};
+    read_ = 0;
+    const absl::string_view rest = absl::string_view(buffer_).substr(start_);
+    const size_t size = markup_.ReadPiece(rest, is_ended_, &piece_);
     if (front_.size() >= kUntouchedBytes || (size == 0 && is_ended_ && !front_.empty())) {
       unit->line = front_line_;
       unit->end = taken_;

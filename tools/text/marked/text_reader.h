@@ -47,7 +47,9 @@ struct UnitParts {
 class TextReader {
  public:
   // A document needs a markup. Paragraphs have none, so `markup` is ignored.
-  TextReader(TextKind kind, Markup markup, size_t max_piece = MarkupReader::kMaxPiece);
+  // `has_values` and `language`: see MarkupReader.
+  TextReader(TextKind kind, Markup markup, size_t max_piece = MarkupReader::kMaxPiece,
+             bool has_values = false, std::string language = "");
 
   // Takes the next bytes of the text. They may end anywhere. REQUIRES: End has not been called.
   void Add(absl::string_view bytes);
@@ -87,6 +89,8 @@ class TextReader {
   uint64_t line_ = 0;   // line of the next byte to take; in a document, of the byte behind front_
   ParagraphReader paragraphs_;
   std::deque<Paragraph> waiting_;  // paragraphs that have ended
+  MarkedLine piece_;               // the piece of a document whose texts are read next
+  size_t read_ = 0;                // the number of its texts that have been read
   std::string front_;              // bytes of a document between the last unit and the next one
   uint64_t front_line_ = 0;        // the line in which they begin
 };

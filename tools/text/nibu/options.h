@@ -100,6 +100,7 @@ struct Options {
   // The text.
   TextKind text = TextKind::kLines;
   Markup markup = Markup::kNone;
+  bool markup_attributes = true;  // In documents, texts in tags are translated: alt, title, ...
   int wrap = 0;  // With TextKind::kParagraphs: columns after which lines are wrapped; 0: none are.
   bool tokenized = false;           // Source and translation are pieces separated by single spaces.
   bool split_sentences = true;      // The sentences of a line are translated one by one.

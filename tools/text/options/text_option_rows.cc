@@ -52,6 +52,12 @@ absl::Span<const OptionRow> TextOptionRows() {
            .excludes = "tokenized text=paragraphs",
            .programs = "translate",
            .is_common = true}),
+      Row<&Options::markup_attributes>(
+          {.help = "Translate the texts in the tags of an HTML document: alt, title, placeholder, "
+                   "aria-label, descriptions in meta tags, and the values of buttons and text "
+                   "areas.",
+           .group = kTextGroup,
+           .programs = "translate"}),
       Row<&Options::wrap>(
           {.help = "Width in columns at which translated paragraphs are wrapped; 0 does not wrap.",
            .least = 0,

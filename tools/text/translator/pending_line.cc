@@ -76,7 +76,8 @@ absl::Status PendingLine::Submit(const MarkedLine& line,
       return Invalid("a target, and nothing that it could translate");
     }
     nibu::Result blank;
-    blank.hypotheses.emplace_back().text = std::move(line_.behind);
+    blank.hypotheses.emplace_back().text =
+        line_.has_values ? PlaceValues(line_.behind) : std::move(line_.behind);
     blank.hypotheses[0].warnings[Warning::kProtected] = line_.has_messages;
     Deliver(std::move(blank));
     return absl::OkStatus();
@@ -131,7 +132,7 @@ absl::StatusOr<Request> PendingLine::MakeRequest(size_t part, int64_t priority) 
   LinePart& text = line_.parts[part];
   Request made;
   made.source = plan.coder.Ids(text.source.pieces);
-  const bool has_marks = !text.marked.annotations.empty() && !request_.target.has_value();
+  const bool has_marks = NeedsAlignment(text.marked) && !request_.target.has_value();
   made.plan = plan.searches[has_marks][part == line_.expanded];
   made.priority = priority;
   made.deadline = request_.deadline;

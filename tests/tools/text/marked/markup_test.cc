@@ -101,6 +101,46 @@ TEST(MarkupTest, BlockTagsSeparate) {
   EXPECT_EQ(Html("A dog.&#10;A cat."), "[A dog.]&#10;[A cat.]");
 }
 
+// Where nothing but white space and separators stand between elements, each is a text.
+TEST(MarkupTest, MenusAreSeveralTexts) {
+  EXPECT_EQ(Html("<a>Home</a><a>News</a>"), "<a>[Home]</a><a>[News]</a>");
+  EXPECT_EQ(Html("<a>Home</a> &raquo; <a>All <b>books</b></a> | <i></i><a>x</a>"),
+            "<a>[Home]</a> &raquo; <a>[All (<b>|books|</b>)]</a> | <i></i><a>[x]</a>");
+  EXPECT_EQ(Html("<span><a>Home</a> <!-- c --> <img> <a> News </a></span> <a>[1]</a>"),
+            "<span><a>[Home]</a> <!-- c --> <img> <a> [News] </a></span> <a>[1]</a>");
+  EXPECT_EQ(Html("Press <button>Save</button> now. <label><input> Yes</label>"),
+            "[Press] <button>[Save]</button> [now.] <label><input> [Yes]</label>");
+  EXPECT_EQ(Html("<a>A dog</a><svg></svg> <code>x</code>"),
+            "<a>[A dog]</a><svg></svg> <code>x</code>");
+  // These are sentences.
+  EXPECT_EQ(Html("<b>A dog</b> <i>runs</i>."), "[(<b>|A dog|</b>) (<i>|runs|</i>).]");
+  EXPECT_EQ(Html("<b>A dog</b> and <i>cat</i>"), "[(<b>|A dog|</b>) and (<i>|cat|</i>)]");
+  EXPECT_EQ(Html("<b>Stop</b>!"), "[(<b>|Stop|</b>)!]");
+  EXPECT_EQ(Html("<i>The dog</i><i> is big</i>"), "[(<i>|The dog|</i>)(<i>| is big|</i>)]");
+  EXPECT_EQ(Html("<b>Hello</b> <i>{{</i> <%= name %>"),
+            "[(<b>|Hello|</b>) (<i>|{{|</i>) {<%= name %>}]");
+}
+
+TEST(MarkupTest, ElementsOfXmlAreTexts) {
+  EXPECT_EQ(Xml("<r><s>Save</s> <!-- c --> <s>Cancel</s></r>"),
+            "<r><s>[Save]</s> <!-- c --> <s>[Cancel]</s></r>");
+  EXPECT_EQ(Xml("<r><s>Save</s><s translate='no'>X</s><?pi x?><e/><s>Cancel</s></r>"),
+            "<r><s>[Save]</s><s translate='no'>X</s><?pi x?><e/><s>[Cancel]</s></r>");
+  EXPECT_EQ(Xml("<s translatable='false'>X</s><s>Save</s></r> <t>Open</t>"),
+            "<s translatable='false'>X</s><s>[Save]</s></r> <t>[Open]</t>");
+  EXPECT_EQ(Xml("<t><b>A dog</b> <i>runs</i> here</t>"),
+            "<t>[(<b>|A dog|</b>) (<i>|runs|</i>) here]</t>");
+}
+
+TEST(MarkupTest, FootnotesAreNoWords) {
+  EXPECT_EQ(Html("A dog.<sup>1</sup> A cat<a>[2]</a>."),
+            "[A dog.(<sup>1</sup>) A cat(<a>[2]</a>).]");
+  EXPECT_EQ(Html("A dog<sup><a>[<b>12</b>]</a></sup> runs <a>[1]</a>."),
+            "[A dog(<sup><a>[<b>12</b>]</a></sup>) runs (<a>[1]</a>).]");
+  EXPECT_EQ(Html("See <a>[1]</a> or <a>2</a>, the 1<sup>st</sup>"),
+            "[See (<a>|[1]|</a>) or (<a>|2|</a>), the 1(<sup>|st|</sup>)]");
+}
+
 TEST(MarkupTest, DamagedTags) {
   // Where tags cross, the inner one is cut.
   EXPECT_EQ(Html("a <b>b <i>c</b> d</i> e"), "[(|a (<b>|b (<i>|c|)|</b>) d|</i>) e]");
@@ -141,7 +181,7 @@ TEST(MarkupTest, WhatIsLeftAlone) {
   EXPECT_EQ(Xml("A <% b %> c"), "[A <% b %> c]");
   EXPECT_EQ(Html("<code>x</code>"), "<code>x</code>");
   EXPECT_EQ(Html("A <svg><text>x</text></svg>b<template>c</template>"),
-            "[A {<svg><text>x</text></svg>}b]<template>c</template>");
+            "[A (<svg><text>x</text></svg>)b]<template>c</template>");
   EXPECT_EQ(Html("<!DOCTYPE html><?= x ?>a <?= $b > 1 ?> c<!-->d<?xml x>"),
             "<!DOCTYPE html>[{<?= x ?>}a {<?= $b > 1 ?>} c(<!-->)d{<?xml x>}]");
 }
@@ -257,7 +297,7 @@ TEST(MarkupTest, NamesOfEntities) {
 TEST(MarkupTest, XmlHasItsOwnElements) {
   EXPECT_EQ(Xml("<source>A <g id='1'>dog</g>.</source><target>x</target>"),
             "<source>[A (<g id='1'>|dog|</g>).]</source><target>[x]</target>");
-  EXPECT_EQ(Xml("<a>x</a> <b>y</b>, <c>z</c>"), "<a>[x]</a> [(<b>|y|</b>), (<c>|z|</c>)]");
+  EXPECT_EQ(Xml("<a>x</a> <b>y</b>, <c>z</c>"), "<a>[x]</a> <b>[y]</b>, <c>[z]</c>");
   EXPECT_EQ(Xml("A <B>dog</b></B> <x/>runs <ph>{0}</ph>."),
             "[A (<B>|(|dog|</b>)|</B>) (<x/>)runs {<ph>{0}</ph>}.]");
   EXPECT_EQ(Xml("<img>A <ns:b its:translate='no'>x</ns:b>"),

@@ -79,7 +79,7 @@ TEST(PlaceTest, TagsGoWithTheirWords) {
   EXPECT_EQ(Placed("one <br/> two", "eins zwei", {0, 2}), "eins <br/> zwei");
   EXPECT_EQ(Placed("<img/>one two", "zwei eins", {1, 0}), "<img/>zwei eins");
   // No word comes from the tagged word.
-  EXPECT_EQ(Placed("see <b>the</b> dog", "sieh Hund", {0, 2}), "sieh<b></b> Hund");
+  EXPECT_EQ(Placed("see <b>the</b> dog", "sieh Hund", {0, 2}), "sieh <b>Hund</b>");
   // The ending of a word may be aligned with the word that it agrees with. More than an ending is
   // another word.
   const MarkedText red = Parse("a <u>red</u> car");
@@ -93,15 +93,52 @@ TEST(PlaceTest, TagsGoWithTheirWords) {
     return tokens;
   };
   EXPECT_EQ(PlaceAnnotations(red, "ein rotes Auto", in_pieces(9)), "ein <u>rotes</u> Auto");
-  EXPECT_EQ(PlaceAnnotations(red, "ein rotess Auto", in_pieces(10)), "ein<u></u> rotess Auto");
-  // A tag that encloses nothing does not stand within a word.
+  EXPECT_EQ(PlaceAnnotations(red, "ein rotess Auto", in_pieces(10)), "ein <u>rotess</u> Auto");
+  // A tag does not stand within a word.
   const MarkedText rock = Parse("A rock <b>concert</b>");
   const std::vector<AlignedToken> compound = {
       {{0, 3}, {0, 1}}, {{3, 8}, {1, 6}}, {{8, 15}, {6, 14}}};
-  EXPECT_EQ(PlaceAnnotations(rock, "Ein Rockkonzert", compound), "Ein Rockkonzert<b></b>");
+  EXPECT_EQ(PlaceAnnotations(rock, "Ein Rockkonzert", compound), "Ein <b>Rockkonzert</b>");
   // One tag begins before this text, and the other one ends behind it.
   MarkedText half = {"a b c", {{{0, 1}, "", "</i>", false}, {{2, 5}, "<b>", "", false}}};
   EXPECT_EQ(PlaceAnnotations(half, "x y z", Align("a b c", "x y z", {0, 1, 2})), "x</i> <b>y z");
+}
+
+TEST(PlaceTest, ElementsKeepWords) {
+  // All words come from another one. The word that stands where the element stood is taken.
+  EXPECT_EQ(Placed("Hello <b>world</b>", "Hallo Welt", {0, 0}), "Hallo <b>Welt</b>");
+  // A word goes with the element that it is nearest to, and an element of two gives one away.
+  EXPECT_EQ(Placed("<b>big red</b> <i>dog</i> here", "gross roter Hund da", {0, 1, 1, 3}),
+            "<b>gross roter</b> <i>Hund</i> da");
+  // Two elements in another one have a word each.
+  EXPECT_EQ(Placed("on <q><b>the</b> <i>roof</i></q>", "auf dem Dach", {0, 0, 2}),
+            "auf <q><b>dem</b> <i>Dach</i></q>");
+  // Numbers and names are placed by what they are, whatever they are aligned with.
+  EXPECT_EQ(Placed("see <b>1</b> and <i>2</i>", "sieh 1 und 2", {1, 0, 1, 0}),
+            "sieh <b>1</b> und <i>2</i>");
+  EXPECT_EQ(Placed("<b>$20</b> <i>Tom</i>", "20 $ Tom", {1, 0, 1}), "<b>20 $</b> <i>Tom</i>");
+  // There are too few words.
+  bool has_emptied = false;
+  const MarkedText source = Parse("<b>a</b> <i>b</i>");
+  EXPECT_EQ(PlaceAnnotations(source, "x", Align("a b", "x", {0}), 0, &has_emptied),
+            "<b>x</b><i></i>");
+  EXPECT_TRUE(has_emptied);
+}
+
+TEST(PlaceTest, WordsStayJoined) {
+  const std::string text = "10\u00a0km <b>are</b> far";
+  const MarkedText source = Parse(text);
+  const std::vector<AlignedToken> tokens = {
+      {{0, 2}, {0, 2}}, {{2, 5}, {2, 6}}, {{5, 10}, {6, 10}}, {{10, 15}, {10, 14}}};
+  EXPECT_EQ(PlaceAnnotations(source, "10 km sind weit", tokens), "10\u00a0km <b>sind</b> weit");
+}
+
+TEST(PlaceTest, PointsStandBeforeTheFullStop) {
+  const MarkedText source = MaskProtected(Parse("Is it <img/>?"), {});
+  EXPECT_EQ(source.text, "Is it?");
+  const std::vector<AlignedToken> tokens = {
+      {{0, 3}, {0, 2}}, {{3, 6}, {2, 5}}, {{6, 11}, {0, 2}}, {{11, 12}, {5, 6}}};
+  EXPECT_EQ(PlaceAnnotations(source, "Ist es hier?", tokens), "Ist es hier <img/>?");
 }
 
 TEST(PlaceTest, PartsReplaceTheirNames) {

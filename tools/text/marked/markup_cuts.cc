@@ -1,0 +1,134 @@
+// Finds menus, forms and footnotes in the tokens of markup.
+#include "tools/text/marked/markup_cuts.h"
+
+#include <map>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tokenizer/unicode/characters.h"
+#include "tokenizer/unicode/typesetting.h"
+
+namespace nibu::internal {
+namespace {
+
+using Tokens = absl::Span<const MarkupToken>;
+
+// Returns whether a sentence goes on from one element to the next, between which nothing stands:
+// <i>The dog</i><i> is big.</i>
+bool GoesOn(Tokens tokens, size_t i) {
+  if (i < 3 || tokens[i].kind != MarkupToken::kText ||
+      !IsElement(tokens[i - 1], MarkupToken::kOpen) || tokens[i - 2].kind != MarkupToken::kClose ||
+      tokens[i - 3].kind != MarkupToken::kText) {
+    return false;
+  }
+  const absl::string_view text = TextOf(tokens[i]);
+  const size_t blanks = BlankPrefix(text);
+  return BeginsSmall(text.substr(blanks)) &&
+         (blanks > 0 || IsBlank(LastCharacter(TextOf(tokens[i - 3]))));
+}
+
+// What stands in an element, or in none: a sentence, or other elements with nothing but white space
+// and separators between them (a menu, a list of tags, a form).
+struct Content {
+  bool is_sentence = false;
+  bool has_separators = false;
+  int texts = 0;  // the elements in it with letters
+  bool has_letters = false;
+  size_t cuts = 0;  // the number of cuts in front of it
+
+  bool IsSentence() const { return is_sentence || (has_separators && texts < 2); }
+};
+
+}  // namespace
+
+bool HasLetters(const MarkupToken& token) {
+  return token.kind == MarkupToken::kText && HasLetters(TextOf(token));
+}
+
+bool HasWords(const MarkupToken& token) {
+  if (token.kind == MarkupToken::kProtected) return token.value.empty();
+  if (token.kind != MarkupToken::kText) return false;
+  const absl::string_view text = TextOf(token);
+  return HasWords(text) || text.find_first_of(".!?") != kNowhere;
+}
+
+std::vector<size_t> FindCuts(Tokens tokens) {
+  std::vector<size_t> cuts;
+  std::vector<Content> open(1);
+  std::vector<absl::string_view> names;
+  std::map<absl::string_view, int> has_open;
+  // Ends the innermost content. In a sentence, nothing is cut.
+  const auto end = [&](size_t behind) {
+    const Content inner = open.back();
+    open.pop_back();
+    if (inner.IsSentence()) cuts.resize(inner.cuts);
+    cuts.push_back(behind);
+    if (open.empty()) open.push_back({});
+    open.back().has_letters |= inner.has_letters;
+    open.back().texts += inner.has_letters ? 1 : 0;
+  };
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const MarkupToken& token = tokens[i];
+    if (IsElement(token, MarkupToken::kOpen)) {
+      cuts.push_back(i);
+      open.push_back({.cuts = cuts.size()});
+      names.push_back(token.value);
+      ++has_open[token.value];
+    } else if (IsElement(token, MarkupToken::kClose)) {
+      // A tag that was opened in front of the tokens closes what they are in.
+      bool is_last = names.empty();
+      if (!is_last && has_open[token.value] == 0) continue;
+      do {
+        end(i + 1);
+        if (is_last) break;
+        is_last = names.back() == token.value;
+        --has_open[names.back()];
+        names.pop_back();
+      } while (!is_last);
+    } else {
+      Content& content = open.back();
+      content.is_sentence |= HasWords(token);
+      content.has_separators |= (token.kind == MarkupToken::kText && !IsBlank(TextOf(token)));
+      content.has_letters |= HasLetters(token);
+      if (GoesOn(tokens, i)) open[open.size() - 2].is_sentence = true;
+    }
+  }
+  while (open.size() > 1) end(tokens.size());
+  end(tokens.size());
+  return cuts;
+}
+
+void MarkFootnotes(absl::Span<MarkupToken> tokens) {
+  constexpr size_t kMost = 16;  // tokens of a footnote, which keeps this linear
+  bool is_behind_words = false;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    is_behind_words |= HasLetters(tokens[i]);
+    if (!is_behind_words || !IsElement(tokens[i], MarkupToken::kOpen)) continue;
+    std::string text;
+    bool is_raised = false;
+    int depth = 0;
+    size_t end = i;
+    do {
+      const MarkupToken& token = tokens[end];
+      if (token.kind == MarkupToken::kText) absl::StrAppend(&text, TextOf(token));
+      is_raised |= token.kind == MarkupToken::kOpen && token.value == "sup";
+      depth += token.kind == MarkupToken::kOpen ? 1 : token.kind == MarkupToken::kClose ? -1 : 0;
+    } while (depth > 0 && ++end < tokens.size() && end < i + kMost &&
+             tokens[end].kind != MarkupToken::kProtected);
+    text = std::string(absl::StripAsciiWhitespace(text));
+    // A number in brackets behind a space may be a word: see [2] for more.
+    const bool touches =
+        tokens[i - 1].kind == MarkupToken::kText && !IsBlank(LastCharacter(TextOf(tokens[i - 1])));
+    const bool is_last = end + 1 >= tokens.size() ||
+                         absl::StrContains(".,:;!?)", TextOf(tokens[end + 1]).substr(0, 1));
+    const bool is_bracketed =
+        absl::StartsWith(text, "[") && absl::EndsWith(text, "]") && (touches || is_last);
+    if (depth > 0 || HasLetters(text) || text.empty() || !(is_raised || is_bracketed)) continue;
+    for (; i <= end; ++i) tokens[i].kind = MarkupToken::kPoint;
+    --i;
+  }
+}
+
+}  // namespace nibu::internal

@@ -1,0 +1,190 @@
+// Reads the units of a translation, and finds its protected parts by their names.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "tokenizer/unicode/characters.h"
+#include "tools/text/marked/placer.h"
+
+namespace nibu::internal {
+namespace {
+
+// Returns whether a word may be a form of a name: another spelling or script ("Thomas", "Том").
+bool MayBeName(absl::string_view word, absl::string_view name) {
+  return !absl::ascii_isascii(word[0]) ||
+         absl::ascii_tolower(word[0]) == absl::ascii_tolower(name[0]);
+}
+
+}  // namespace
+
+TextSpan WithoutBlanks(absl::string_view text, TextSpan span) {
+  text = text.substr(0, span.end);
+  span.end = text.size();
+  span.begin = std::min(span.begin, span.end);
+  span.begin += BlankPrefix(text.substr(span.begin));
+  while (span.begin < span.end && IsBlank(LastCharacter(text.substr(0, span.end)))) {
+    do {
+      --span.end;
+    } while (!IsCharacterBorder(text, span.end));
+  }
+  return span;
+}
+
+void Placer::ReadUnits(absl::Span<const AlignedToken> tokens) {
+  for (const AlignedToken& token : tokens) {
+    TextSpan span = WithoutBlanks(target_, token.target);
+    const size_t end = units_.empty() ? 0 : units_.back().target.end;
+    span.begin = std::max(span.begin, end);
+    if (span.begin >= span.end) continue;
+    if (!IsCharacterBorder(target_, span.begin) && !units_.empty()) {
+      units_.back().target.end = span.end;
+    } else {
+      units_.push_back({{span, WithoutBlanks(source_.text, token.source)}, root_});
+    }
+  }
+}
+
+void Placer::ReadNodes() {
+  std::vector<size_t> open = {root_};
+  for (const Annotation& annotation : source_.annotations) {
+    while (open.back() != root_ && nodes_[open.back()].span.end <= annotation.span.begin) {
+      open.pop_back();
+    }
+    nodes_.push_back({annotation, open.back()});
+    if (nodes_.back().IsStretch()) open.push_back(nodes_.size() - 1);
+  }
+  nodes_.push_back({{{0, source_.text.size()}, "", "", false}, root_, /*is_placed=*/true});
+}
+
+// Returns the units that have bytes of a span of the target.
+UnitRun Placer::UnitsIn(const TextSpan& target) const {
+  const auto begin = absl::c_partition_point(
+      units_, [&](const Unit& unit) { return unit.target.end <= target.begin; });
+  const auto end = std::partition_point(
+      begin, units_.end(), [&](const Unit& unit) { return unit.target.begin < target.end; });
+  return {static_cast<size_t>(begin - units_.begin()), static_cast<size_t>(end - units_.begin())};
+}
+
+// Merges the units at `target` into one, which is written as `text` and comes from `source`. If
+// `text` is empty, they are removed. Returns false if there are no units.
+bool Placer::Replace(TextSpan target, const TextSpan& source, std::string text) {
+  const UnitRun run = UnitsIn(target);
+  if (run.empty()) return false;
+  const auto begin = units_.begin() + static_cast<std::ptrdiff_t>(run.begin);
+  const auto end = units_.begin() + static_cast<std::ptrdiff_t>(run.end);
+  begin->target.end = (end - 1)->target.end;
+  units_.erase(begin + 1, end);
+  if (!text.empty()) {
+    begin->source = source;
+    begin->is_part = true;
+  } else {  // removes the blank in front, too; at the beginning, the one behind
+    target.begin = absl::StripTrailingAsciiWhitespace(target_.substr(0, target.begin)).size();
+    const auto behind = target_.substr(target.end);
+    if (target.begin == 0) {
+      target.end = target_.size() - absl::StripLeadingAsciiWhitespace(behind).size();
+    }
+  }
+  replaced_.push_back({target, std::move(text), "", true});
+  return true;
+}
+
+// Returns the source word that a unit comes from, if it is a name in its own right and no other
+// unit comes from it: the model may write "Tom" for "Thomas", too. Else returns an empty span.
+TextSpan Placer::NameBehind(const Unit& unit, absl::string_view name) const {
+  const absl::string_view text = source_.text;
+  TextSpan word = unit.source;
+  while (!IsWordBorder(text, word.begin)) --word.begin;
+  while (!IsWordBorder(text, word.end)) ++word.end;
+  const absl::string_view own = text.substr(word.begin, word.end - word.begin);
+  const bool is_part = absl::c_any_of(source_.annotations, [&](const Annotation& each) {
+    return each.replaces && each.span.begin < word.end && word.begin < each.span.end;
+  });
+  const bool is_said = absl::c_any_of(units_, [&](const Unit& other) {
+    return other.source.begin < other.source.end && IsInside(other.source, word) &&
+           other.target.begin != unit.target.begin;
+  });
+  // In the first word of a sentence, the capital letter does not prove a name.
+  const bool is_first = !HasWords(text.substr(0, word.begin));
+  const bool is_name =
+      own.size() > 1 && HasWords(own) && !absl::ascii_islower(own[0]) &&
+      (!is_first || (MayBeName(own, name) && target_.find(name) != target_.rfind(name)));
+  return is_name && !is_part && !is_said ? word : TextSpan{0, 0};
+}
+
+void Placer::FindName(size_t i) {
+  const TextSpan span = nodes_[i].span;
+  if (!nodes_[i].replaces || span.begin == span.end) return;
+  const auto name = absl::string_view(source_.text).substr(span.begin, span.end - span.begin);
+  constexpr size_t kLongestEnding = 3;  // bytes; allows "Toms", but not "Tomaten"
+  std::vector<AlignedToken> found;      // `source`: the other name that it renders, or empty
+  std::optional<size_t> best;           // the one that the part replaces
+  for (size_t at = target_.find(name); at != target_.npos; at = target_.find(name, at + 1)) {
+    if (!IsWordBorder(target_, at)) continue;
+    size_t end = at + name.size();
+    while (!IsWordBorder(target_, end)) ++end;
+    const absl::string_view ending = target_.substr(at + name.size(), end - at - name.size());
+    if (ending.size() > kLongestEnding || absl::c_any_of(ending, absl::ascii_isdigit)) continue;
+    AlignedToken& place = found.emplace_back(AlignedToken{{at, end}, {0, 0}});
+    const auto unit = absl::c_find_if(units_, [&](const Unit& u) {
+      return IsInside({at, at + 1}, u.target);
+    });
+    const bool comes_from_it = unit != units_.end() && IsInside(unit->source, span);
+    if (unit != units_.end() && at >= prefix_) place.source = NameBehind(*unit, name);
+    if ((comes_from_it || at < prefix_) && !best.has_value()) best = found.size() - 1;
+  }
+  // If the target does not have the name: the words that come from it and may be a form of it.
+  for (size_t u = 0; u < units_.size() && found.empty(); ++u) {
+    size_t end = u;
+    while (end < units_.size() && IsInside(units_[end].source, span) && HasWords(TextOf(end))) {
+      ++end;
+    }
+    if (end > u && IsCut(u) && IsCut(end) && units_[u].target.begin >= prefix_ &&
+        MayBeName(TextOf(u), name)) {
+      found.push_back({{units_[u].target.begin, units_[end - 1].target.end}, {0, 0}});
+    }
+  }
+  // One occurrence becomes the part; the others become what they render, or nothing.
+  size_t of_it = 0;  // occurrences that render no other name
+  for (size_t k = 0; k < found.size(); ++k) {
+    const auto& [target, source] = found[k];
+    const bool is_other = source.begin < source.end;
+    if (!best.has_value() && !is_other) best = k;
+    const bool is_it = k == best;
+    of_it += is_it || !is_other ? 1 : 0;
+    const bool ends_source = IsBlank(absl::string_view(source_.text).substr(span.end));
+    if (is_it && ends_source && HasWords(target_.substr(target.end))) misplaced_.moved = i;
+    const bool stands = Replace(
+        target, is_it ? span : source,
+        is_it ? nodes_[i].before : source_.text.substr(source.begin, source.end - source.begin));
+    nodes_[i].is_placed |= is_it && stands;
+  }
+  if (!nodes_[i].is_placed || of_it != 1) misplaced_.parts.push_back(i);
+}
+
+// Joins two words of the translation by the space without a line break (U+00A0) that joins the
+// words that they come from.
+void Placer::JoinWords() {
+  constexpr absl::string_view kJoint = "\u00a0";
+  const absl::string_view text = source_.text;
+  for (size_t at = text.find(kJoint); at != text.npos; at = text.find(kJoint, at + 1)) {
+    TextSpan words = {at, at + kJoint.size()};  // what stands on both sides, up to white space
+    while (words.begin > 0 && !absl::ascii_isspace(text[words.begin - 1])) --words.begin;
+    while (words.end < text.size() && !absl::ascii_isspace(text[words.end])) ++words.end;
+    for (size_t u = 0; u + 1 < units_.size(); ++u) {
+      const TextSpan between = {units_[u].target.end, units_[u + 1].target.begin};
+      const TextSpan& left = units_[u].source;
+      const TextSpan& right = units_[u + 1].source;
+      if (target_.substr(between.begin, between.end - between.begin) != " " ||
+          !IsInside(left, {words.begin, at}) || !IsInside(right, {at + kJoint.size(), words.end}) ||
+          left.begin == left.end || right.begin == right.end || between.begin < prefix_) {
+        continue;
+      }
+      replaced_.push_back({between, EscapeText(source_, kJoint), "", true});
+      break;
+    }
+  }
+}
+
+}  // namespace nibu::internal
