@@ -91,15 +91,12 @@ void NoteFiles(const CliOptions& cli, const std::vector<std::string>& texts) {
     PrintNote(absl::StrCat("\"", *file, "\" is translated as a text; --src reads a file"));
   }
   constexpr std::pair<absl::string_view, absl::string_view> kRecipes[] = {
-      {".po", "catalogue.sh"},         {".ts", "catalogue.sh"},
-      {".xlf", "catalogue.sh"},        {".xliff", "catalogue.sh"},
-      {".tmx", "catalogue.sh"},        {".strings", "catalogue.sh"},
-      {".properties", "catalogue.sh"}, {".json", "catalogue.sh"},
-      {".arb", "catalogue.sh"},        {".php", "catalogue.sh"},
-      {".resx", "catalogue.sh"},       {".srt", "subtitles.sh"},
-      {".vtt", "subtitles.sh"},        {".ass", "subtitles.sh"},
-      {".ssa", "subtitles.sh"},        {".md", "document.sh"},
-      {".docx", "document.sh"},        {".eml", "mail.sh"}};
+      {".po", "catalogue.sh"},         {".ts", "catalogue.sh"},   {".xlf", "catalogue.sh"},
+      {".xliff", "catalogue.sh"},      {".tmx", "catalogue.sh"},  {".strings", "catalogue.sh"},
+      {".properties", "catalogue.sh"}, {".json", "catalogue.sh"}, {".arb", "catalogue.sh"},
+      {".php", "catalogue.sh"},        {".resx", "catalogue.sh"}, {".srt", "subtitles.sh"},
+      {".vtt", "subtitles.sh"},        {".ass", "subtitles.sh"},  {".ssa", "subtitles.sh"},
+      {".md", "document.sh"},          {".docx", "document.sh"},  {".eml", "mail.sh"}};
   if (!texts.empty() || WasGiven("text") || WasGiven("markup") || cli.tsv_column > 0 ||
       cli.input_format != InputFormat::kText) {
     return;
@@ -260,8 +257,9 @@ absl::Status Run(int argc, char** argv) {
   const std::unique_ptr<LineTranslator> lines = NewLineTranslator(cli, &context);
   // The lines of a table or of JSON are read as they are.
   const bool is_text = cli.input_format == InputFormat::kText && cli.tsv_column == 0;
-  UnitSource units(&source, is_text ? asked : Options(),
-                   cli.tsv_column > 0 ? HasOpenCell : nullptr);
+  Options reading = is_text ? asked : Options();
+  if (reading.src_lang.empty()) reading.src_lang = model->info().source_language;
+  UnitSource units(&source, reading, cli.tsv_column > 0 ? HasOpenCell : nullptr);
   Pipeline::Options options;
   options.report = [&](uint64_t written, double) { lines->Forget(written); };
   options.submit = [&](uint64_t index, const InputUnit& unit, Pipeline::Deliver deliver) {

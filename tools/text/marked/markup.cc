@@ -145,14 +145,15 @@ std::vector<Annotation> FindAnnotations(Tokens tokens, size_t begin, size_t end,
 }
 
 // Returns the characters of a segment that are written as entities, with these (see EscapeText).
-Entities FindEntities(Markup kind, Tokens tokens) {
+Entities FindEntities(Markup kind, bool has_escapes, Tokens tokens) {
   Entities entities;
   std::string bare;  // the text without its references
   for (const MarkupToken& token : tokens) {
     if (token.kind != MarkupToken::kText) continue;
     if (token.value.empty()) {
       absl::StrAppend(&bare, token.raw);
-    } else if (token.value.size() > 1 || absl::StrContains("&<>\"'%/", token.value)) {
+    } else if (token.value.size() > 1 || token.raw[0] == '\\' ||
+               absl::StrContains("&<>\"'%/", token.value)) {
       entities.emplace(token.value, token.raw);
     }
   }
@@ -163,6 +164,8 @@ Entities FindEntities(Markup kind, Tokens tokens) {
       if (!absl::StrContains(bare, other)) entities.emplace(other, quote->second);
     }
   }
+  // Where escapes are read, an apostrophe needs one, unless the whole text is in quotes.
+  if (has_escapes && bare.find_first_of("'\"") == kNone) entities.emplace("'", "\\'");
   if (kind == Markup::kXml && !tokens.front().cdata) {
     if (!absl::StrContains(bare, '<')) entities.emplace("<", "&lt;");
     if (!absl::StrContains(bare, '&')) entities.emplace("&", "&amp;");
@@ -175,7 +178,8 @@ struct Rules {
   Markup kind = Markup::kNone;
   bool is_line = false;  // a line without markup keeps its blanks
   bool in_document = false;
-  bool has_values = false;  // texts in tags are segments
+  bool has_escapes = false;  // see MarkupLexer
+  bool has_values = false;   // texts in tags are segments
 };
 
 // Returns the segment of a value in a tag, with nothing around it; none if it has no letters.
@@ -203,7 +207,7 @@ std::optional<MarkedLine::Segment> ReadValue(const TagValue& value, absl::string
   segment.marked = {.text = "", .markup = Markup::kHtml, .references = std::vector<Annotation>()};
   const std::vector<TokenPlace> places = FindPlaces(tokens, &segment.marked);
   segment.marked.annotations = FindAnnotations(tokens, 0, tokens.size(), places);
-  segment.marked.entities = FindEntities(Markup::kHtml, tokens);
+  segment.marked.entities = FindEntities(Markup::kHtml, /*has_escapes=*/false, tokens);
   if (value.quote == 0) {  // a value of several words needs quotes
     const TextSpan all = {0, segment.marked.text.size()};
     segment.marked.annotations.insert(segment.marked.annotations.begin(),
@@ -302,7 +306,7 @@ void AddSegment(const Rules& rules, absl::Span<MarkupToken> tokens, absl::string
   std::deque<std::string> changed;
   MarkValues(rules, tokens.subspan(begin, end - begin), &changed, marked);
   whole.annotations = FindAnnotations(tokens, begin, end, places);
-  whole.entities = FindEntities(kind, tokens.subspan(begin, end - begin));
+  whole.entities = FindEntities(kind, rules.has_escapes, tokens.subspan(begin, end - begin));
   marked->segments.push_back(
       {std::string(rest->substr(0, untouched)), std::move(Cut(whole, {own})[0]), size});
   rest->remove_prefix(untouched + size);
@@ -353,7 +357,7 @@ MarkedLine MarkupReader::Read(absl::string_view line) {
   MarkedLine marked;
   lexer_.ReadLine(line);
   const absl::Span<MarkupToken> tokens = absl::MakeSpan(lexer_.tokens());
-  const Rules rules = {.kind = kind_, .is_line = true};
+  const Rules rules = {.kind = kind_, .is_line = true, .has_escapes = lexer_.has_escapes()};
   size_t begin = 0;
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].kind != MarkupToken::kBlock) continue;
@@ -396,7 +400,10 @@ size_t MarkupReader::TakePiece(absl::string_view text, size_t count, MarkedLine*
   const size_t size = tokens.back().span.end;
   const bool ends_in_block = tokens.back().kind == MarkupToken::kBlock;
   absl::string_view rest = text.substr(0, size);
-  const Rules rules = {.kind = kind_, .in_document = true, .has_values = has_values_};
+  const Rules rules = {.kind = kind_,
+                       .in_document = true,
+                       .has_escapes = lexer_.has_escapes(),
+                       .has_values = has_values_};
   const size_t own = count - (ends_in_block ? 1 : 0);
   AddSegments(rules, tokens.first(own), &rest, piece);
   AddValues(rules, tokens.subspan(own), &rest, piece);

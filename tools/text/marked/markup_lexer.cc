@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "absl/base/macros.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "tokenizer/unicode/characters.h"
 #include "tokenizer/unicode/language_code.h"
@@ -140,13 +142,20 @@ size_t MarkupLexer::Next(size_t pos) {
   // is_raw: nothing but the element's own end tag is markup. has_lines: line ends separate texts.
   const bool is_raw = html && skipped_.depth > 0 && IsRawElement(skipped_.name);
   const bool has_lines = preserved_depth_ > 0 && skipped_.depth == 0;
-  pos = text_.find_first_of(is_raw ? "<" : has_lines ? "<&]\r\n" : cdata_ ? "<&]" : "<&", pos);
+  pos = text_.find_first_of(is_raw         ? "<"
+                            : has_escapes_ ? "<&]\\"
+                            : has_lines    ? "<&]\r\n"
+                            : cdata_       ? "<&]"
+                                           : "<&",
+                            pos);
   if (pos == kNowhere) return text_.size();
   pos_ = pos;  // if more text is needed, reading goes on here
   const absl::string_view rest = text_.substr(pos);
   switch (rest[0]) {
     case '&':
       return ReadReferenceAt(pos);
+    case '\\':
+      return ReadEscape(pos);
     case '\r':
     case '\n':
       Add(MarkupToken::kBlock, pos, pos + 1);
@@ -209,6 +218,23 @@ size_t MarkupLexer::ReadReferenceAt(size_t pos) {
                                                     : MarkupToken::kText;
   Add(kind, pos, end, *std::move(character));
   return end;
+}
+
+// Reads an escape of Android's files: \', \u2019, or \n, which separates texts.
+size_t MarkupLexer::ReadEscape(size_t pos) {
+  static const RE2& escape = *new RE2(R"((\\(?:[nNt'"@?\\]|u[0-9A-Fa-f]{4})))");
+  constexpr size_t kMostBytes = 6;
+  const absl::string_view rest = text_.substr(pos, kMostBytes);
+  if (!is_whole_ && rest.size() < kMostBytes) return kNowhere;
+  re2::StringPiece left(rest.data(), rest.size());
+  std::string raw;
+  if (!RE2::Consume(&left, escape, &raw)) return pos + 1;
+  std::string character = raw.substr(1);
+  if (raw[1] == 'u' && !absl::CUnescape(raw, &character)) return pos + 1;
+  const bool is_break = absl::StrContains("nNt", raw[1]) || absl::ascii_iscntrl(character[0]);
+  Add(is_break ? MarkupToken::kBlock : MarkupToken::kText, pos, pos + raw.size(),
+      is_break ? "" : std::move(character));
+  return pos + raw.size();
 }
 
 // Reads a comment or the like, which began at `begin`, from `pos` on. `until` says how it ends;
@@ -284,7 +310,7 @@ bool MarkupLexer::BeginsSkipped() const {
   const bool is_foreign = is_document_ && kind_ == Markup::kHtml && tag_.name != "html" &&
                           !language_.empty() && IsLanguageCode(tag_.language) &&
                           LanguageCode(tag_.language).language != LanguageCode(language_).language;
-  if (is_foreign) return true;
+  if (is_foreign || (is_feed_ && IsFeedValue(tag_.name))) return true;
   return IsLeftAlone(kind_, tag_.name) && !(has_values_ && tag_.name == "textarea");
 }
 
@@ -303,6 +329,10 @@ void MarkupLexer::NoteSpace(bool is_empty) {
 // line.
 void MarkupLexer::AddTag(size_t begin, size_t end, bool whole) {
   const std::string& name = tag_.name;
+  if (kind_ == Markup::kXml) {
+    has_escapes_ |= name == "resources" || name == "string";
+    is_feed_ |= name == "rss" || name == "feed" || name == "rdf:RDF";
+  }
   const bool empty = tag_.self_closing || (kind_ == Markup::kHtml && IsVoidElement(name));
   const auto code_kind = [&](absl::string_view code, MarkupToken::Kind other) {
     return IsOpeningCode(kind_, code)   ? MarkupToken::kOpen

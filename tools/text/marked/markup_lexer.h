@@ -78,6 +78,8 @@ class MarkupLexer {
   void Drop(size_t count);
 
   std::vector<MarkupToken>& tokens() { return tokens_; }
+  // Returns whether texts may have escapes such as \', as those of Android do.
+  bool has_escapes() const { return has_escapes_; }
   // Returns whether a comment, tag or element that is not translated goes on behind the text.
   bool is_open() const { return !until_.empty() || tag_lines_ > 0 || skipped_.depth > 0; }
 
@@ -91,6 +93,7 @@ class MarkupLexer {
   size_t Next(size_t pos);
   size_t ReadMarkup(size_t pos);
   size_t ReadReferenceAt(size_t pos);
+  size_t ReadEscape(size_t pos);
   size_t ReadUntil(size_t begin, size_t pos, absl::string_view until);
   size_t ReadTag(size_t pos);
   void AddTag(size_t begin, size_t end, bool whole);
@@ -105,8 +108,10 @@ class MarkupLexer {
 
   const Markup kind_;
   const bool is_document_;
-  const bool has_values_;  // text areas are translated
-  std::string language_;   // that of the source; empty: not known
+  const bool has_values_;     // text areas are translated
+  std::string language_;      // that of the source; empty: not known
+  bool has_escapes_ = false;  // the text is one of Android's files
+  bool is_feed_ = false;      // it is RSS or Atom
   absl::string_view text_;
   bool is_whole_ = true;  // no more of the text comes
   std::vector<MarkupToken> tokens_;

@@ -25,11 +25,16 @@ constexpr absl::string_view kOtherBlocks =
     " base br button canvas col colgroup frame head iframe label legend link meta noembed noframes "
     "noscript optgroup option script select style template textarea title ";
 // Elements that are not translated: in all formats; those whose content is no markup; those of HTML
-// only; and those of XLIFF and TMX that stand for code.
+// only; those of XLIFF (in Android's files, too) and TMX that stand for code; and those of RSS and
+// Atom.
 constexpr absl::string_view kProtected = " code math pre ";
 constexpr absl::string_view kRaw = " iframe noembed noframes script style textarea xmp ";
 constexpr absl::string_view kHtmlProtected = " svg template ";
-constexpr absl::string_view kXmlProtected = " bpt ept it ph ";
+constexpr absl::string_view kXmlProtected = " bpt ept it ph xliff:g ";
+constexpr absl::string_view kFeedValues =
+    " author cloud dc:creator dc:date dc:language docs email generator guid id language "
+    "lastBuildDate "
+    "link managingEditor name pubDate published ttl updated uri url webMaster ";
 // Elements of XLIFF and TMX that stand for an opening tag, and for a closing one. A `/` behind the
 // name says that the element is empty.
 constexpr absl::string_view kXmlOpen = " bpt bpt/ bx/ sc/ ";
@@ -116,6 +121,8 @@ bool IsLeftAlone(Markup kind, absl::string_view name) {
   return IsIn(kProtected, name) || IsIn(kRaw, name) ||
          IsIn(kind == Markup::kXml ? kXmlProtected : kHtmlProtected, name);
 }
+
+bool IsFeedValue(absl::string_view name) { return IsIn(kFeedValues, name); }
 
 bool IsOpeningCode(Markup kind, absl::string_view name) {
   return kind == Markup::kXml && IsIn(kXmlOpen, name);

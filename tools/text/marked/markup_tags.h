@@ -68,6 +68,8 @@ bool IsRawElement(absl::string_view name);
 bool IsPicture(Markup kind, absl::string_view name);
 // Returns whether an element is not translated.
 bool IsLeftAlone(Markup kind, absl::string_view name);
+// Returns whether the content of an element of RSS or Atom is a name, date, link or the like.
+bool IsFeedValue(absl::string_view name);
 // Return whether an element of XLIFF or TMX stands for an opening tag, or for a closing one. A name
 // with a `/` behind it is that of an empty element.
 bool IsOpeningCode(Markup kind, absl::string_view name);

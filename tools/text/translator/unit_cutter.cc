@@ -11,8 +11,14 @@
 
 namespace nibu::internal {
 
+Options ReadingOptions(const LinePlan& plan) {
+  Options options = plan.options;
+  if (options.src_lang.empty()) options.src_lang = plan.source_language;
+  return options;
+}
+
 UnitCutter::UnitCutter(const std::string& text, std::shared_ptr<const Plan> plan)
-    : text_(text), plan_(std::move(plan)), reader_(plan_->lines->options) {
+    : text_(text), plan_(std::move(plan)), reader_(ReadingOptions(*plan_->lines)) {
   reader_.Add(text);
   reader_.End();
 }

@@ -10,8 +10,12 @@
 
 #include "nibu/text.h"
 #include "nibu/translator.h"
+#include "tools/text/lines/line_plan.h"
 
 namespace nibu::internal {
+
+// Returns options for reading texts, with the language of the source where the model knows it.
+Options ReadingOptions(const LinePlan& plan);
 
 struct CutUnit {
   TextUnit unit;

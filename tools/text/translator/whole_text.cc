@@ -21,6 +21,7 @@
 #include "tools/text/marked/text_reader.h"
 #include "tools/text/translator/pending_line.h"
 #include "tools/text/translator/plan.h"
+#include "tools/text/translator/unit_cutter.h"
 
 namespace nibu {
 
@@ -186,7 +187,8 @@ absl::StatusOr<Ticket> Translator::SubmitWhole(absl::string_view text,
     return internal::Invalid("a whole text has neither a target nor a prefix; give its lines");
   }
   const std::vector<std::string> prefixes = absl::StrSplit(request.target_prefix, '\n');
-  NIBU_ASSIGN_OR_RETURN(const auto whole, ReadWhole(text, options, prefixes));
+  NIBU_ASSIGN_OR_RETURN(const auto whole,
+                        ReadWhole(text, internal::ReadingOptions(*plan->lines), prefixes));
   whole->language = std::move(language);
   const size_t count = whole->units.size();
   // The last of the results is missing until all units have been submitted. If one is refused,
