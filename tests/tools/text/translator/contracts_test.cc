@@ -84,7 +84,7 @@ TEST_F(TextContracts, PiecesOfDocumentsHaveASize) {
 }
 
 TEST_F(TextContracts, TheRestOfADocumentIsReadAtItsEnd) {
-  MarkupLexer lexer(Markup::kHtml, /*is_document=*/true);
+  MarkupLexer lexer(Markup::kHtml, /*is_document=*/true, /*has_values=*/false, /*language=*/"");
   lexer.SetText("a <b", /*is_whole=*/false);
   while (lexer.Advance(/*is_full=*/false)) {
   }
@@ -98,7 +98,7 @@ TEST_F(TextContracts, TheRestOfADocumentIsReadAtItsEnd) {
 }
 
 TEST_F(TextContracts, DocumentsAreCutWhereNothingMoreCanBeRead) {
-  MarkupLexer lexer(Markup::kHtml, /*is_document=*/true);
+  MarkupLexer lexer(Markup::kHtml, /*is_document=*/true, /*has_values=*/false, /*language=*/"");
   lexer.SetText("a b <i", /*is_whole=*/false);
   EXPECT_BROKEN(lexer.Cut(), "needed_ > 0");
   while (lexer.Advance(/*is_full=*/true)) {
@@ -108,7 +108,7 @@ TEST_F(TextContracts, DocumentsAreCutWhereNothingMoreCanBeRead) {
 }
 
 TEST_F(TextContracts, TokensAreDroppedOfThoseThatAreThere) {
-  MarkupLexer lexer(Markup::kHtml, /*is_document=*/true);
+  MarkupLexer lexer(Markup::kHtml, /*is_document=*/true, /*has_values=*/false, /*language=*/"");
   lexer.SetText("a", /*is_whole=*/true);
   while (lexer.Advance(/*is_full=*/false)) {
   }
