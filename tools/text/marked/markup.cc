@@ -316,7 +316,7 @@ void AddSegment(const Rules& rules, absl::Span<MarkupToken> tokens, absl::string
 // Adds the segments of the tokens between two blocks.
 void AddSegments(const Rules& rules, absl::Span<MarkupToken> tokens, absl::string_view* rest,
                  MarkedLine* marked) {
-  if (rules.kind == Markup::kNone || !HasLetters(tokens)) {
+  if (rules.kind == Markup::kNone || (rules.is_line && !HasLetters(tokens))) {
     return AddSegment(rules, tokens, rest, marked);
   }
   size_t begin = 0;

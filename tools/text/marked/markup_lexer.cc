@@ -388,6 +388,7 @@ void MarkupLexer::AddTag(size_t begin, size_t end, bool whole) {
   resumed_.back().depth += tag_.closing ? -1 : 1;
   if (resumed_.back().depth > 0) return;
   skipped_ = std::move(resumed_.back().around);
+  skipped_.is_inline = false;  // its rest is no word of the element's sentence
   resumed_.pop_back();
 }
 

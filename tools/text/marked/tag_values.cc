@@ -39,6 +39,7 @@ bool IsText(const std::string& tag, absl::string_view name, const Attributes& at
 std::vector<TagValue> FindValues(absl::string_view tag, bool has_texts) {
   std::vector<TagValue> values;
   if (tag.size() < 2 || tag[0] != '<' || !absl::ascii_isalpha(tag[1])) return values;
+  if (!has_texts && !absl::StartsWithIgnoreCase(tag, "<html")) return values;
   MarkupTag read;
   Attributes attributes;
   const size_t end = BeginTag(Markup::kHtml, tag, 0, /*is_whole=*/true, &read, &attributes);

@@ -53,10 +53,9 @@ absl::Span<const OptionRow> TextOptionRows() {
            .programs = "translate",
            .is_common = true}),
       Row<&Options::markup_attributes>(
-          {.help = "Translate the texts in the tags of an HTML document: alt, title, placeholder, "
-                   "aria-label, descriptions in meta tags, and the values of buttons and text "
-                   "areas.",
-           .group = kTextGroup,
+          {.help = "Translate the texts in the tags of an HTML document. They are alt, title, "
+                   "placeholder, aria-label, descriptions in meta tags, and the values of buttons "
+                   "and text areas.",
            .programs = "translate"}),
       Row<&Options::wrap>(
           {.help = "Width in columns at which translated paragraphs are wrapped; 0 does not wrap.",

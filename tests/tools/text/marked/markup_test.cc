@@ -132,6 +132,25 @@ TEST(MarkupTest, ElementsOfXmlAreTexts) {
             "<t>[(<b>|A dog|</b>) (<i>|runs|</i>) here]</t>");
 }
 
+TEST(MarkupTest, AndroidHasEscapes) {
+  EXPECT_EQ(Xml("<string>Don\\'t\\nrun \\u2019 \\x</string>"),
+            "<string>[Don't]\\n[run ’ \\x]</string>");
+  EXPECT_EQ(Xml("<t>Don\\'t</t>"), "<t>[Don\\'t]</t>");
+  EXPECT_EQ(Xml("<resources><a>Hi <xliff:g id='n'>Tom</xliff:g></a></resources>"),
+            "<resources><a>[Hi {<xliff:g id='n'>Tom</xliff:g>}]</a></resources>");
+  MarkupReader reader(Markup::kXml);
+  const MarkedText text = reader.Read("<string>Don\\'t</string>").segments[0].marked;
+  EXPECT_EQ(EscapeText(text, "l'air"), "l\\'air");
+  const MarkedText other = reader.Read("<string>Do not</string>").segments[0].marked;
+  EXPECT_EQ(EscapeText(other, "l'air"), "l\\'air");
+}
+
+TEST(MarkupTest, FeedsKeepLinksAndIds) {
+  EXPECT_EQ(Xml("<rss><title>A</title><link>b</link><guid>c</guid><language>en</language></rss>"),
+            "<rss><title>[A]</title><link>b</link><guid>c</guid><language>en</language></rss>");
+  EXPECT_EQ(Xml("<x><guid>c</guid></x>"), "<x><guid>[c]</guid></x>");
+}
+
 TEST(MarkupTest, FootnotesAreNoWords) {
   EXPECT_EQ(Html("A dog.<sup>1</sup> A cat<a>[2]</a>."),
             "[A dog.(<sup>1</sup>) A cat(<a>[2]</a>).]");

@@ -261,5 +261,62 @@ TEST(TextReaderTest, FindsTheEndsOfLongParts) {
   }
 }
 
+// Returns the texts of an HTML document, those in its tags included, and expects that the units
+// make the document again.
+Strings TextsOfPage(const std::string& page, const std::string& language = "") {
+  TextReader reader(TextKind::kDocument, Markup::kHtml, MarkupReader::kMaxPiece,
+                    /*has_values=*/true, language);
+  reader.Add(page);
+  reader.End();
+  Strings texts;
+  std::string again;
+  for (UnitParts unit; reader.Next(&unit);) {
+    std::string written;
+    for (const MarkedLine::Segment& segment : unit.marked.segments) {
+      texts.push_back(segment.marked.text);
+      absl::StrAppend(&written, segment.untouched, Write(segment.marked));
+    }
+    absl::StrAppend(&again, unit.before, PlaceValues(written));
+  }
+  EXPECT_EQ(again, page);
+  return texts;
+}
+
+TEST(TextReaderTest, TextsInTagsAreUnits) {
+  EXPECT_EQ(
+      TextsOfPage("<html dir=ltr lang='en'><title>A</title><img ALT=\"B &amp; C\" title='&quot;'>"),
+      Strings({"ltr", "en", "A", "B & C"}));
+  EXPECT_EQ(TextsOfPage("<html lang=en><link title=A><style title=B></style><p title=\"C\">D</p>"),
+            Strings({"en", "", "C", "D"}));
+  EXPECT_EQ(TextsOfPage("<meta name=Description content='A'><meta property='og:description' "
+                        "content='B'><meta name=keywords content=C>"),
+            Strings({"A", "B"}));
+  EXPECT_EQ(TextsOfPage("<input type=submit value='A'><input value=B placeholder='C'><button "
+                        "value=D aria-label='E'>F</button><textarea>G\nH</textarea>"),
+            Strings({"A", "C", "E", "F", "G", "H"}));
+  // The values of tags in a text come before it.
+  EXPECT_EQ(
+      TextsOfPage("<p><b title='A'>B</b> c <img alt='D'>e <i title='F'>g</i> <a title='H'></a>"),
+      Strings({"A", "D", "F", "B c e g", "H"}));
+  EXPECT_EQ(TextsOfPage("<p translate=no title=A>B<pre title=C>D</pre>"), Strings());
+  EXPECT_EQ(TextsOfPage("<p>a <img alt='\uFDD0'> <img alt='B'> c"), Strings({"a   c"}));
+}
+
+TEST(TextReaderTest, ElementsInOtherLanguagesAreLeft) {
+  EXPECT_EQ(TextsOfPage("<p>A<p lang=fr>B<p lang=en-GB>C", "eng_Latn"), Strings({"A", "C"}));
+  EXPECT_EQ(TextsOfPage("<html lang=fr dir=ltr><p>A<p lang=fr>B<p lang=en>C"),
+            Strings({"fr", "ltr", "A", "B"}));
+  EXPECT_EQ(TextsOfPage("<p>A<p lang=fr>B<p lang=''>C<p lang='x y'>D"),
+            Strings({"A", "B", "C", "D"}));
+}
+
+TEST(TextReaderTest, ElementsAreTranslatedInOnesThatAreNot) {
+  EXPECT_EQ(TextsOfPage("<div translate=no>A<p translate=yes>B<i>c</i></p>D</div>E"),
+            Strings({"Bc", "E"}));
+  EXPECT_EQ(TextsOfPage("<p>See <b class=notranslate>A <i translate='yes'>B</i> C</b> d."),
+            Strings({"See", "B", "d."}));
+  EXPECT_EQ(TextsOfPage("<code>A <b translate=yes>B</b></code>"), Strings());
+}
+
 }  // namespace
 }  // namespace nibu::internal
