@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/ops/cpu.h"
 #include "gtest/gtest.h"
 #include "tests/engine/row_buffer.h"
 
@@ -71,6 +72,7 @@ class Outputs final : public MatmulObserver {
 // A bfloat16 hidden layer is written in bfloat16, for which oneDNN has other primitives than for
 // float32.
 TEST(MatmulRecorderTest, RunsProductsWithTheirOutputType) {
+  if (!IsSupported(ComputeType::kBFloat16)) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   const Linear up = Ones(64, 128, ComputeType::kBFloat16);
   const Linear down = Ones(128, 64, ComputeType::kBFloat16);
   Outputs outputs;
