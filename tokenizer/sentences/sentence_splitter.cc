@@ -53,6 +53,7 @@
 
 #include "absl/base/macros.h"
 #include "absl/memory/memory.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/exception_status.h"
@@ -214,10 +215,22 @@ bool Scan::SplitsGlued(const Stop& stop, const Follower& follower) {
   }
   const absl::string_view word = text_.Between(word_, stop.begin);
   if (word.size() > SentenceText::kLongestWord || follower.kind != Kind::kUpper) return false;
-  // A blank was forgotten in "world.The", but not in "index.html" and "B.In".
+  // A blank was forgotten in "world.The", "25.She", "world.Second line" and "now!Go", but not in
+  // "index.html", "B.In", "window.Open()" and "Yahoo!Mail".
   const WordShape shape = rules_.ShapeOf(word);
-  return shape.lower && shape.letters && shape.parts == 1 && shape.characters > 1 &&
-         rules_.Has(SentenceRules::kStarter, ToLower(follower.word));
+  const bool starts = rules_.Has(SentenceRules::kStarter, ToLower(follower.word));
+  if (shape.digits) return starts && !word.empty();
+  if (!shape.lower || !shape.letters || shape.parts != 1 || shape.characters < 2) return false;
+  if (starts || stop.strong) return true;
+  static constexpr absl::string_view kEndings =
+      " com doc docx exe html json net org pdf php txt xml ";
+  const absl::string_view behind =
+      line_.substr(std::min(line_.size(), stop.end + follower.word.size()));
+  const bool is_name = shape.capitals > 0 || absl::StartsWith(behind, "(") ||
+                       absl::StartsWith(behind, "_") ||
+                       (behind.size() > 1 && behind[0] == '.' && absl::ascii_isalnum(behind[1])) ||
+                       absl::StrContains(kEndings, absl::StrCat(" ", ToLower(follower.word), " "));
+  return follower.word.size() > 2 && HasSmallLetters(follower.word) && !is_name;
 }
 
 // Rule 7: a full stop and a blank, with no lower-case letter behind them.

@@ -126,8 +126,16 @@ TEST(SentenceSplitterTest, MissingBlanks) {
   EXPECT_EQ(Split("en", "This one ended.The next one began."),
             (Sentences{"This one ended.", "The next one began."}));
   for (const char* line :
-       {"See index.Html and java.Util.", "B.In", "v1.The", "a.b.c.The", "http://a.b?The=1"}) {
+       {"See index.Html and System.Windows.", "B.In", "v1.The", "a.b.c.The", "http://a.b?The=1"}) {
     EXPECT_EQ(Split("en", line), Sentences{line});
+    EXPECT_EQ(Split("en", "One line.Second line.It is 25.She is 37!"),
+              Sentences({"One line.", "Second line.", "It is 25.", "She is 37!"}));
+    EXPECT_EQ(Split("en", "It is late!Go home!Now?Yes."),
+              Sentences({"It is late!", "Go home!", "Now?", "Yes."}));
+    for (const char* one :
+         {"Use window.Open() now.", "It is my.Own_Name.", "See foo.Bar.Baz here."}) {
+      EXPECT_EQ(Split("en", one), Sentences({one}));
+    }
   }
   EXPECT_EQ(Split("hi", "यह है।वह है।"), (Sentences{"यह है।", "वह है।"}));
 }
