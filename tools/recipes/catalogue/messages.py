@@ -19,7 +19,8 @@ ACCELERATOR = re.compile(r"(?:^|(?<=[\s(\[\"'“«>]))([&_])(?=\w)(?!\w*[;(])|(?
                          r"|\b[A-Z][a-z]*(_)(?=[a-z]+\b(?![.(]\w))")
 CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 # What stands between the texts of a message; "one dog|many dogs" is a plural of Laravel and Symfony, {one|two} is none.
-SEPARATOR = re.compile(r"(\n|(?<=[^\s|])\|(?=[^\s|])(?![^\[{(<]*[\]})>]))")
+RANGE = r"[\[{]\d[\d,*]*[\]}]\s?"  # the numbers that a plural form is for: {0}, [1,19]
+SEPARATOR = re.compile(rf"(\n|^{RANGE}(?=[^|\n]*[^\s|]\|[^\s|])|(?<=[^\s|])\|(?:{RANGE})?(?=[^\s|])(?![^\[{{(<]*[\]}})>]))")
 # A message of ICU: {n, plural, one {A dog} other {# dogs}}
 ICU = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,\s*(?:offset:\d+\s*)?")
 BRANCH = re.compile(r"\s*(?:=\d+|\w+)\s*\{")
