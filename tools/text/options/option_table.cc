@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <list>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -247,7 +248,9 @@ absl::Status NotAValue(const OptionInfo& info, absl::string_view text, absl::str
 const char* FieldNameIn(absl::string_view signature) {
   const size_t begin = signature.rfind("::") + 2;
   const size_t size = signature.find_first_of("];", begin) - begin;
-  return (new std::string(signature.substr(begin, size)))->c_str();
+  // Elements of a list stay where they are.
+  static std::list<std::string>& names = *new std::list<std::string>;
+  return names.emplace_back(signature.substr(begin, size)).c_str();
 }
 
 absl::Span<const OptionRow> OptionRows(std::vector<OptionRow> rows) {
