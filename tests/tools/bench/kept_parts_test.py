@@ -22,11 +22,11 @@ class KeptPartsTest(unittest.TestCase):
         source = pathlib.Path(SHARED) / "data" / "multi30k.val.en"
         with tempfile.NamedTemporaryFile("w", suffix=".en") as file:
             if not source.exists():
-                print("skipped: kept_parts with 40 lines of Multi30k, since there is no", source)
+                print("skipped: kept_parts with 20 lines of Multi30k, since there is no", source)
                 file.write("".join(line + "\n" for line in SENTENCES))
                 file.flush()
                 source = file.name
-            done = subprocess.run([sys.executable, "-B", SCRIPT, PROGRAM, f"--src={source}", "--lines=40", "--random=200",
+            done = subprocess.run([sys.executable, "-B", SCRIPT, PROGRAM, f"--src={source}", "--lines=20", "--random=100",
                                    "--", f"--model={CAPTIONS}", "--compute_type=float32"],
                                   capture_output=True, text=True, check=False)
         cls.status, cls.out, cls.err = done.returncode, done.stdout, done.stderr
@@ -35,7 +35,7 @@ class KeptPartsTest(unittest.TestCase):
 
     def test_every_kind_is_kept(self):
         self.assertEqual(self.status, 0, self.err)
-        self.assertEqual(len(self.rows), 14, self.out)
+        self.assertEqual(len(self.rows), 15, self.out)
         for name, lines, lost, doubled, score, _, lost_before, doubled_before, before, _ in self.rows:
             with self.subTest(name):
                 self.assertGreater(int(lines), 0)
@@ -45,7 +45,7 @@ class KeptPartsTest(unittest.TestCase):
                     self.assertGreater(int(lost_before) + int(doubled_before), 0, "without --protect none is lost")
 
     def test_random_lines(self):
-        self.assertIn("200 lines of two sentences and two parts: 0 lost, 0 doubled, 0 in the other sentence", self.out)
+        self.assertIn("100 lines of two sentences and two parts: 0 lost, 0 doubled, 0 in the other sentence", self.out)
         self.assertRegex(self.out, r"take \d+\.\d\d times as long")
 
 
