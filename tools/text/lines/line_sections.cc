@@ -152,7 +152,7 @@ void ProtectParts(const LinePlan& plan, MarkedText* text) {
 std::vector<TextSpan> SplitBesideParts(const SentenceSplitter& splitter, const MarkedText& text) {
   std::vector<TextSpan> whole;
   auto part = text.annotations.begin();  // the first annotation that no sentence before `span` had
-  for (TextSpan span : splitter.Split(text.text)) {
+  for (TextSpan span : splitter.Split(WithoutPartsBetweenSentences(text))) {
     const size_t last = whole.empty() ? 0 : whole.back().end;
     // Widens the sentence so that the parts that it touches are whole.
     for (; part != text.annotations.end() && part->span.begin < span.end; ++part) {

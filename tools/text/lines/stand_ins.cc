@@ -24,6 +24,16 @@ void ProtectAmounts(const LinePlan& plan, MarkedText* sentence) {
   if (amounts.size() <= static_cast<size_t>(names)) ProtectSpans(amounts, sentence);
 }
 
+// Returns the protected numbers of a sentence, as numbers of annotations.
+std::vector<size_t> NumbersOf(const MarkedText& sentence) {
+  std::vector<size_t> numbers;
+  for (size_t i = 0; i < sentence.annotations.size(); ++i) {
+    const Annotation& part = sentence.annotations[i];
+    if (part.replaces && StandInFor(part.before, "") == StandIn::kNumber) numbers.push_back(i);
+  }
+  return numbers;
+}
+
 }  // namespace
 
 bool TryStandIns(const LinePlan& plan, const LineParts& line, std::vector<Hypothesis> hypotheses,
@@ -58,7 +68,7 @@ bool TryStandIns(const LinePlan& plan, const LineParts& line, std::vector<Hypoth
       left_out = {*misplaced.moved};
       trial.attempts = 2;
     } else if (attempt > 0) {
-      left_out = misplaced.parts;
+      left_out = misplaced.parts.empty() ? NumbersOf(trial.sentence) : misplaced.parts;
     } else {
       if (changes) ProtectAmounts(plan, &trial.sentence);
       std::erase_if(names, [&](const std::string& name) {

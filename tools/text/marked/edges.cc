@@ -3,8 +3,10 @@
 // Models were trained on sentences, in which a name in front is the subject: of "Tom I am tired"
 // they make "Tom ist müde". What shows that a part is no word is the same in all languages with
 // capitals: a sentence begins behind it, or has ended in front of it.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -33,14 +35,15 @@ bool IsWordInFront(absl::string_view part, absl::string_view behind) {
   const absl::string_view words = BehindSigns(behind);
   const absl::string_view signs = behind.substr(0, behind.size() - words.size());
   if (stand_in == StandIn::kNone || absl::StrContains(signs, ':')) return false;
-  if (stand_in == StandIn::kNumber || signs.empty() || absl::StrContains(signs, ',')) return true;
+  if (stand_in == StandIn::kNumber || absl::StrContains(signs, ',')) return true;
+  if (signs.empty()) return !BeginsCapital(words);  // a program puts a blank behind "{0}You"
   if (BeginsSmall(words) || BeginsCapital(words)) return BeginsSmall(words);
   // In a script without capitals, an address or name of a user may stand in front of a sentence.
   return !StandsApart(part);
 }
 
 bool EndsSentence(absl::string_view text) {
-  return IsOneOf(LastCharacter(text), U".!?:…。！？：।؟");
+  return IsOneOf(LastCharacter(text), U".!?:…。！？：।؟|·");
 }
 
 bool StandsForNothing(const Annotation& part) {
@@ -48,6 +51,32 @@ bool StandsForNothing(const Annotation& part) {
 }
 
 }  // namespace
+
+std::string WithoutPartsBetweenSentences(const MarkedText& text) {
+  std::string rest = text.text;
+  const absl::string_view all = text.text;
+  for (size_t first = 0, last = 0; first < text.annotations.size(); first = last) {
+    // A run of parts with nothing but white space between them
+    const size_t begin = text.annotations[first].span.begin;
+    size_t end = begin;
+    bool stand_apart = true;
+    for (last = first; last < text.annotations.size(); ++last) {
+      const Annotation& part = text.annotations[last];
+      if (part.span.begin > end) break;
+      stand_apart =
+          stand_apart && part.replaces &&
+          (StandsForNothing(part) || StandsApart(absl::StripAsciiWhitespace(part.before)));
+      end = std::max(end, part.span.end);
+      end += BlankPrefix(all.substr(end));
+    }
+    if (stand_apart && BeginsCapital(all.substr(end)) &&
+        EndsSentence(absl::StripTrailingAsciiWhitespace(all.substr(0, begin)))) {
+      std::fill(rest.begin() + static_cast<long>(begin), rest.begin() + static_cast<long>(end),
+                ' ');
+    }
+  }
+  return rest;
+}
 
 TextSpan WithoutEdges(const MarkedText& sentence) {
   const absl::string_view text = sentence.text;

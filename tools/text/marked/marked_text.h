@@ -114,6 +114,10 @@ std::vector<MarkedText> CutAround(const MarkedText& marked, absl::Span<const Tex
 // and emoji. The white space between them and the sentence does not belong to it either.
 TextSpan WithoutEdges(const MarkedText& sentence);
 
+// Returns the text with blanks in place of parts between two sentences that are no words of either
+// ("I am tired. :) It is late."), which would hide that the second one begins.
+std::string WithoutPartsBetweenSentences(const MarkedText& text);
+
 // Returns whether there are letters outside of the protected parts.
 bool HasLetters(const MarkedText& marked);
 

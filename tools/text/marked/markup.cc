@@ -157,6 +157,13 @@ Entities FindEntities(Markup kind, bool has_escapes, Tokens tokens) {
       entities.emplace(token.value, token.raw);
     }
   }
+  // A string with escapes in place of typographic quotes would end at a bare one.
+  for (const char* other : {"“", "”", "‘", "’", "„"}) {
+    const auto quote = entities.find(other);
+    if (quote != entities.end() && kind == Markup::kNone && !absl::StrContains(bare, '"')) {
+      entities.emplace("\"", "\\\"");
+    }
+  }
   // A string whose quotes are escaped would end at a bare one, and typographic quotes are the
   // translation's own.
   if (const auto quote = entities.find("\""); kind == Markup::kNone && quote != entities.end()) {

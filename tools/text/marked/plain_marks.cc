@@ -33,17 +33,19 @@ enum Group {
   kStrong,
   kUnder,
   kStrike,
-  kStar
+  kStar,
+  kLine
 };
-constexpr size_t kGroups = kStar + 1;
+constexpr size_t kGroups = kLine + 1;
 constexpr char kMarks[] =
-    // ``code``, `code`, :role:`code`. In `foo' the quotes are no marks of code.
-    R"(((?::[a-z:]{1,20}:)?(?:``[^`]+``|`(?:[^`']|'[^`']*')+`)|<(?:code|pre|kbd|tt|samp)>[^<]*</[a-z]+>))"
-    R"(|(\\(?:[nNrt"'/]|u[0-9A-Fa-f]{4}))|(%%)|(\t[ \t]*| {3,}\t*))"
+    // ``code``, `code`, :role:`code`, <<name>>, comments. In `foo' the quotes are no marks of code.
+    R"(((?::[a-z:]{1,20}:)?(?:``[^`]+``|`(?:[^`']|'[^`']*')+`)|<(?:code|pre|kbd|tt|samp)>[^<]*</[a-z]+>|<<\w+>>|<!--[^<>]*-->))"
+    R"(|(\\(?:[nNrt"'/]|u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\})"
+    R"(|x[0-9A-Fa-f]{2}(?:\[[0-9;]*m)?|U[0-9A-Fa-f]{8}|0[0-7]{0,2}(?:\[[0-9;]*m)?|e\[[0-9;]*m|[abdefvwsSW]\b[+*]?|\\[nrtabefv0"']\b))|(%%)|(\t[ \t]*| {3,}\t*))"
     R"(|(\{\\[a-zA-Z0-9][^{}]*\})|(</?[A-Za-z][\w:.-]*(?:\s[^<>]*|/)?>))"
-    R"(|\[([^\[\]]+)\]\([^()\s]+\))"
+    R"(|!?\[([^\[\]]+)\]\([^()\s]+\))"
     R"(|\*\*([^*\s](?:(?:[^*]|\*[^*]+\*)*[^*\s])?)\*\*|__([^_\s](?:[^_]*[^_\s])?)__|~~([^~\s](?:[^~]*[^~\s])?)~~)"
-    R"(|\*([^*\s](?:[^*]*[^*\s])?)\*)";
+    R"(|\*([^*\s](?:[^*]*[^*\s])?)\*|_([^_\s](?:[^_]*[^_\s])?)_)";
 
 // Elements whose tags may come alone: HTML's, and c and v of WebVTT.
 constexpr absl::string_view kInline =
@@ -107,7 +109,7 @@ class PlainReader {
     while (marks.Match(all, begin, end, RE2::UNANCHORED, groups.data(), kGroups)) {
       const auto at = static_cast<size_t>(groups[kAll].data() - line_.data());
       size_t group = kCode;
-      while (group < kStar && groups[group].data() == nullptr) ++group;
+      while (group < kLine && groups[group].data() == nullptr) ++group;
       begin = at + groups[kAll].size();
       const TextSpan inside = {static_cast<size_t>(groups[group].data() - line_.data()),
                                groups[group].data() - line_.data() + groups[group].size()};
@@ -127,7 +129,7 @@ class PlainReader {
     const bool touches =
         group != kLink && (!IsWordBorder(before + "a", before.size()) ||
                            !IsWordBorder(absl::StrCat("a", line_.substr(all.end, 4)), 1));
-    static const RE2& name = *new RE2("[A-Z0-9_]+");
+    static const RE2& name = *new RE2("[A-Z0-9_]+|init|main|name|file|doc|str|repr|call|dict");
     if (touches || (group == kUnder && RE2::FullMatch({text.data(), text.size()}, name))) return;
     const std::string mark(line_.substr(all.begin, inside.begin - all.begin));
     AddText(all.begin);
@@ -153,9 +155,10 @@ class PlainReader {
       } else if (raw == "\\/") {
         kind = Kind::kText;
         value = "/";
-      } else if (absl::CUnescape(raw, &value) && !absl::ascii_iscntrl(value[0])) {
+      } else if ((IsQuote(raw[1]) || (raw[1] == 'u' && raw.size() == 6)) &&
+                 absl::CUnescape(raw, &value) && !absl::ascii_iscntrl(value[0])) {
         kind = Kind::kText;
-      } else {  // half of a character, or a control character
+      } else {  // half of a character or two, a control character, or another language's escape
         value.clear();
       }
     } else if (group == kTag) {

@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "engine/core/errors.h"
+#include "tokenizer/unicode/capitals.h"
 #include "tokenizer/unicode/characters.h"
 
 namespace nibu::internal {
@@ -36,8 +37,8 @@ constexpr char kEmail[] =
     // @user, @user@host
     R"(|\B@[A-Za-z_][\w.-]*(?:@[\w.-]+)?)";
 constexpr char kPath[] =
-    // C:\dir\file, C:/dir/file, \\server\share
-    R"(\b[A-Za-z]:(?:[\\/][\w@L@.()~$%-]+)+[\\/]?|\b[A-Z]:\\|\\\\[\w.-]+(?:\\[\w@L@.()~$%-]+)+)"
+    // C:\dir\file, C:/dir/file, also with escaped backslashes; \\server\share
+    R"(\b[A-Za-z]:(?:(?:\\{1,2}|/)[\w@L@.()~$%-]+)+[\\/]?|\b[A-Z]:\\|\\\\[\w.-]+(?:\\[\w@L@.()~$%-]+)+)"
     // /usr/bin, /etc, ./a, ../a, ~/a, $HOME/a, ${HOME}/a
     R"(|\B/[a-zA-Z_.][\w@L@.+@~-]*(?:/[\w@L@.+@~*-]+)*/?)"
     R"(|(?:\B\.{1,2}|\B~|\$[A-Za-z_]\w*|\$\{\w+\})(?:/[\w@L@.+@~*-]+)+/?)"
@@ -53,6 +54,7 @@ constexpr char kCounts[] =
     R"(weeks|months|years|[a-z]+_?count|num_?[a-z]+|n_[a-z]+))";
 // Placeholders that programs fill in with an integer.
 constexpr char kCountPlaceholder[] =
+    R"(##@N@##|\b__@N@__\b|<%=\s*@N@\s*%>|\[%\s*@N@\s*%\]|\$@N@\$|\{:[,d]{1,2}\}|\{\s?@N@\s?,\s?number\s?\}|)"
     R"(%(?:\d+\$)?[-+#0']*\d*(?:hh|h|ll|l|z|j|t|L|q)?(?:[diu]\b|[du][A-Za-z]{0,2}\b|<PRI[a-zA-Z0-9]{1,12}>))"
     R"(|%\d+\$[diu]|%n\b|%\(@N@\)[a-z]|%\([A-Za-z_]\w*\)[-+#0]*\d*[diu]|\$@N@\b)"
     R"(|[$#%]?\{{1,2}\s?@N@(?::[^{}\s]*)?\s?\}{1,2}|\$\(@N@\))";
@@ -65,17 +67,19 @@ constexpr char kPlaceholderPattern[] =
     R"((?:,(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*)?\})"
     // {{ x }}, {name}, { name }, ${name}, ${ name }, #{x}, <<name>>
     R"(|\{{2,3}[^{}\n]{0,80}\}{2,3}|[$#%]?\{(?:[^{}\s]*|\s[\w.$-]{1,40}\s)\}|<<\w+>>)"
-    // {% x %}, <%= x %>, [% x %], $(name), ##NAME##, %NAME%, __NAME__
-    R"(|\{%[^{}]*%\}|<%[^<>]*%>|\[%[^\[\]]*%\]|\$\([\w.-]+\)|##\w+##|%[A-Z][A-Z0-9_]+%|\b__[A-Z][A-Z0-9_]*__\b)"
-    // %(name)s, $name
-    R"(|%\([A-Za-z_]\w*\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]|\$[A-Za-z_]\w*)"
+    // <%= x %>, [% x %], $(name), $[name], *|NAME|*, ##NAME##, %NAME%, __NAME__
+    R"(|<%[^<>]*%>|\[%[^\[\]]*%\]|\$[(\[][\w.-]+[)\]]|\*\|\w+\|\*|##\w+##|%[A-Z][A-Z0-9_]+%|\b__[A-Z][A-Z0-9_]*__\b)"
+    // %(name)s, $name, $NAME$
+    R"(|%\([A-Za-z_]\w*\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]|\$[A-Za-z_]\w*\$?)"
     // printf's other forms; those that no word resembles may touch a letter: %1$sfoo, %sfoo
     R"(|%\d+\$[-+#0']*\d*(?:\.\d+)?(?:hh|h|ll|l|z|j|t|L|q)?[diouxXeEfFgGcsp@])"
     R"(|%[-+#0']*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j|t|L|q)?(?:[diouxXeEfFgGcsp]\b|s[A-Za-z]{0,2}\b))";
+// Commands of templates, which are no words: {% if x %}, {# a comment #}, {{#each}}, {{/each}}
+constexpr char kCommand[] = R"(\{[%#][^{}]*[%#]\}|\{\{[#/^!>~][^{}]*\}\})";
 // Qt's %1 and %L1
 constexpr char kQtPlaceholder[] = R"(%L?\d{1,2}\b)";
 // :name:, which is a picture in chats
-constexpr char kShortcode[] = R"(\B:[a-z+-][a-z0-9_+-]*:\B)";
+constexpr char kShortcode[] = R"(\B:[a-z+-][a-z0-9_+-]*:)";
 // #tag, but not the number "#1".
 constexpr char kHashtag[] = R"(\B#[A-Za-z_@L@][\w@L@]*)";
 // Signs of a speaker or of music at the beginning: >> Hello; and [00:00:02.000 --> 00:00:11.400],
@@ -87,16 +91,25 @@ constexpr char kTimeCode[] =
 constexpr char kCode[] =
     R"(\B--[a-z][a-z0-9]+(?:-[a-z0-9]+)*(?:=[^\s,;]+)?|\b[A-Za-z_][\w.:]*\(\)|\b[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+\b)"
     R"(|\b(?:Ctrl|Alt|AltGr|Shift|Cmd|Meta|Super|Win|Strg|Umschalt)(?:\+(?:[A-Z][A-Za-z]*\d*|\d))+)"
-    R"(|\bF(?:[1-9]|1[0-2])\b)";
-// Versions and IP addresses, which have more than one full stop.
-constexpr char kNumber[] = R"(\bv?\d+(?:\.\d+){2,}(?:[-+][0-9A-Za-z][\w.]*)?(?::\d+|/\d+)?\b)";
+    R"(|\bF(?:[1-9]|1[0-2])\b)"
+    // std::vector, p->next, __init__
+    R"(|\b[A-Za-z_]\w*(?:(?:::|->)[A-Za-z_~]\w*)+(?:\(\))?|\b__(?:init|main|name|file|doc|str|repr|call|dict)__\b)";
+// Keys, which a text in small letters names in capitals.
+constexpr char kKey[] =
+    R"(\b(?:ENTER|RETURN|ESC|ESCAPE|TAB|SHIFT|CTRL|ALT|DEL|DELETE|BACKSPACE|SPACE|SPACEBAR|INSERT|PGUP|PGDN)\b)";
+// Versions and IP addresses, which have more than one full stop, or two colons side by side.
+constexpr char kNumber[] =
+    R"(\bv?\d+(?:\.\d+){2,}(?:[-+][0-9A-Za-z][\w.]*)?(?::\d+|/\d+)?\b)"
+    R"(|\[?(?:\b[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6}|\B)::(?:[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6}\b)(?:\]:\d+|\])?)"
+    R"(|\b[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){7}\b)";
 // $19.99, -5,50 €, USD 20; 7:45, 7 p.m.; 1,000. Translations keep most of them, in the form of
 // their language, so that they are protected only where one was changed (FindAmounts).
 constexpr char kAmount[] =
     R"((?:(?:\p{Sc}|\b[A-Z]{3})\s?)?-?\b(?:\d+(?:[.,:'\x{a0}\x{202f}]\d+)+|\d{2,}|\d))"
     R"((?:\s?(?:[ap]\.\s?m\.|[ap]m\b|\p{Sc}|(?:USD|EUR|GBP|JPY|CHF)\b))?)";
 // :), ;-D, <3; white space stands in front of them, and white space or a mark behind.
-constexpr char kEmoticon[] = R"((?:[:;=][-o^']?[()\[\]DPpOo3/\\|*]+|[xX]D+|<3+|\^_*\^))";
+constexpr char kEmoticon[] =
+    R"((?:[>}]?[:;=][-o^']?[()\[\]DPpOo3/\\|*]+|[xX]D+|</?3+|\^_*\^|-_+-|\\o/|[oO]_[oO]|T_T))";
 // Characters that are shown as pictures, or are with U+FE0F behind them; keycaps; each with its
 // joiners and modifiers.
 constexpr char kEmoji[] =
@@ -115,6 +128,7 @@ constexpr struct Row {
     {Protected::kCodes, StandIn::kNone, false, kTimeCode},
     {Protected::kNumbers, StandIn::kNumber, false, kNumber},
     {Protected::kPaths, StandIn::kName, true, kPath},
+    {Protected::kPlaceholders, StandIn::kNone, false, kCommand},
     {Protected::kPlaceholders, StandIn::kNumber, false, kCountPlaceholder},
     {Protected::kPlaceholders, StandIn::kAny, false, kAnyPlaceholder},
     {Protected::kPlaceholders, StandIn::kName, false, kPlaceholderPattern},
@@ -122,6 +136,7 @@ constexpr struct Row {
     {Protected::kPlaceholders, StandIn::kNone, false, kShortcode},
     {Protected::kEmails, StandIn::kName, false, kHashtag},
     {Protected::kCodes, StandIn::kName, false, kCode},
+    {Protected::kCodes, StandIn::kName, false, kKey},
     {Protected::kEmoji, StandIn::kNone, false, kEmoticon},
     {Protected::kEmoji, StandIn::kNone, false, kEmoji},
     {Protected::kEmails, StandIn::kName, true, kEmail},
@@ -188,9 +203,13 @@ absl::string_view PartOf(absl::string_view text, absl::string_view match) {
        (!behind.empty() && !absl::StrContains(" \t.,!?", behind[0])))) {
     return {};
   }
+  if (row != nullptr && row->pattern == kKey && !HasSmallLetters(text)) return {};
+  // "%s" and "%1$d" are no signs of percent in front of a word.
+  static const RE2& percent = *new RE2("%[^s@(%\\d].*|%\\d+[^$\\d].*");
   const bool is_end =
       !match.empty() &&
-      ((match[0] == '%' && absl::ascii_isdigit(front)) ||
+      ((match[0] == '%' && absl::ascii_isdigit(front) &&
+        RE2::FullMatch({match.data(), match.size()}, percent)) ||
        (match[0] == '$' && match.substr(1, 1) != "{" && absl::ascii_isalnum(front)) ||
        (match[0] == '/' && (front == '/' || front == '<')));
   return is_end ? absl::string_view() : match;
@@ -290,7 +309,7 @@ StandIn StandInFor(absl::string_view part, absl::string_view behind) {
   static const RE2& amount = *new RE2(kAmount);
   const StandIn found = row != nullptr                 ? row->stand_in
                         : RE2::FullMatch(text, amount) ? StandIn::kNumber
-                                                       : StandIn::kName;
+                                                       : StandIn::kAny;  // as "{a}/{b}"
   if (found != StandIn::kAny) return found;
   return IsPlural(behind) ? StandIn::kNumber : StandIn::kName;
 }

@@ -30,6 +30,9 @@ TEST(EdgesTest, PartsInFrontOfASentence) {
   EXPECT_EQ(Edges("https://x.de :smile: #tag Yes."), "https://x.de :smile: #tag |Yes.|");
   EXPECT_EQ(Edges("{name} I am tired."), "{name} |I am tired.|");
   EXPECT_EQ(Edges("%s: file not found"), "%s: |file not found|");
+  EXPECT_EQ(Edges("{0}You are here."), "{0}|You are here.|");
+  EXPECT_EQ(Edges("{% if x %}You are here.{% endif %}"), "{% if x %}|You are here.|{% endif %}");
+  EXPECT_EQ(Edges("{{#if x}}you are here{{/if}}"), "{{#if x}}|you are here|{{/if}}");
   EXPECT_EQ(Edges("@anna 我累了。"), "@anna |我累了。|");
   EXPECT_EQ(Edges("[00:00:02.000 --> 00:00:11.400]   where are you?"),
             "[00:00:02.000 --> 00:00:11.400]   |where are you?|");
@@ -53,6 +56,18 @@ TEST(EdgesTest, PartsBehindASentence) {
   EXPECT_EQ(Edges("I am happy :D"), "|I am happy| :D");
   EXPECT_EQ(Edges("@bob Where? @anna \U0001F600"), "@bob |Where?| @anna \U0001F600");
   EXPECT_EQ(Edges("I see @anna \U0001F600"), "|I see @anna| \U0001F600");
+}
+
+TEST(EdgesTest, PartsBetweenSentencesHideNoBeginning) {
+  const auto without = [](const std::string& text) {
+    return WithoutPartsBetweenSentences(Protected(text));
+  };
+  EXPECT_EQ(without("Yes. #a @b No."), "Yes.       No.");
+  EXPECT_EQ(without("Yes! :) No. :smile: Oh"), "Yes!    No.         Oh");
+  for (const char* text : {"Yes. @anna is here.", "See @anna Maria.", "@anna Yes.", "Yes. @anna",
+                           "Yes. {name} Two", "Yes. @anna {name} Two", "Yes."}) {
+    EXPECT_EQ(without(text), text);
+  }
 }
 
 // Returns what the model reads.

@@ -41,8 +41,11 @@ TEST(PlainMarksTest, FindsMarks) {
             "t\\\"=\" t\\\"=\" t\\'=' t\\u2019=\u2019 t\\/=/");
   EXPECT_EQ(Marks("100%% of 5 %%"), "t%%=% t%%=%");
   EXPECT_EQ(Marks("-x   extract  all\tb"), "#    #\t");
-  // Half of a character, and a control character, are no text.
-  EXPECT_EQ(Marks("\\ud83d\\ude00 \\u0007"), "@\\ud83d @\\ude00 @\\u0007");
+  EXPECT_EQ(Marks("![a](b) _c_ <<d>> <!-- e -->"), "(![ )](b) (_ )_ @<<d>> @<!-- e -->");
+  EXPECT_EQ(Marks("\\x1b[1ma\\e[0m \\\\n \\d+ \\U0001F600 \\0 \\u{1F600}"),
+            "@\\x1b[1m @\\e[0m @\\\\n @\\d+ @\\U0001F600 @\\0 @\\u{1F600}");
+  // Two halves of a character, and a control character, are no text.
+  EXPECT_EQ(Marks("\\ud83d\\ude00 \\u0007"), "@\\ud83d\\ude00 @\\u0007");
   // Tags that no element has, and that are no pair, are placeholders.
   EXPECT_EQ(Marks("copy <file> to <x>folder</x>"), "@<file> (<x> )</x>");
   EXPECT_EQ(Marks("<c.yellow>a <v Bob>b"), "@<c.yellow> (<v Bob>");
@@ -53,7 +56,7 @@ TEST(PlainMarksTest, ProseHasNone) {
        {"a < b > c <3 x<y, 2*3*4 and 5 * 6 * 7, a__b__c, __NAME__, 100% of 5 %% or %",
         "C:\\new\\table, \\\\server\\new, `foo' and `bar', [1] (2), [a] (b), a*, * b, ** c **",
         "the sign '\\' and '\"' or \"\\\"",
-        "snake_case_name *a * b* <> </> <-- --> << x >> { } {\\ } \\ \\x \\d"}) {
+        "snake_case_name *a * b* <> </> <-- --> << x >> { } {\\ } \\ \\x \\y"}) {
     EXPECT_EQ(Marks(line), "") << line;
   }
 }
@@ -68,6 +71,9 @@ TEST(PlainMarksTest, LinesAreCutAndEnclosed) {
   EXPECT_EQ(EscapeText(line.segments[1].marked, "\"x\" & <y>"), "\\\"x\\\" & <y>");
   // Quotes of the other language are escaped, too, unless the source has them bare.
   EXPECT_EQ(EscapeText(line.segments[1].marked, "„x“"), "\\\"x\\\"");
+  // A string with other quotes in escapes has no bare one either.
+  const MarkedLine other = MarkupReader(Markup::kNone).Read("\\u201ca\\u201d");
+  EXPECT_EQ(EscapeText(other.segments[0].marked, "\"x\" “y”"), "\\\"x\\\" \\u201cy\\u201d");
 }
 
 TEST(PlainMarksTest, AnyBytes) {

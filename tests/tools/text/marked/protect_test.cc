@@ -71,6 +71,9 @@ TEST(ProtectTest, FindsWhatProgramsFillIn) {
                    "$(name)", "##NAME##"}));
   EXPECT_EQ(Parts("%NAME% __NAME__ __A1__ #work, #été #a_b!"),
             Found({"%NAME%", "__NAME__", "__A1__", "#work", "#été", "#a_b"}));
+  EXPECT_EQ(Parts("10%s 5%1$s 50%d {# c #} {{#if a}} {{/if}} $NAME$ $[x] *|A|* :smile:You {:d}"),
+            Found({"%s", "%1$s", "{# c #}", "{{#if a}}", "{{/if}}", "$NAME$", "$[x]", "*|A|*",
+                   ":smile:", "{:d}"}));
 }
 
 TEST(ProtectTest, MessagesHaveTexts) {
@@ -91,13 +94,21 @@ TEST(ProtectTest, FindsCodesAndNumbers) {
   EXPECT_EQ(Parts("1.2.3, v2.0.1-rc1 192.168.0.1:80 10.0.0.0/8."),
             Found({"1.2.3", "v2.0.1-rc1", "192.168.0.1:80", "10.0.0.0/8"}));
   EXPECT_EQ(Parts(">> a ♪ b ♪"), Found({">> ", "♪", "♪"}));
+  EXPECT_EQ(Parts("fe80::1, [::1]:8080 2001:db8::8a2e:370 1:2:3:4:5:6:7:8 12:30:45"),
+            Found({"fe80::1", "[::1]:8080", "2001:db8::8a2e:370", "1:2:3:4:5:6:7:8"}));
+  EXPECT_EQ(Parts(R"(Use std::vector, p->next, __init__. C:\\a\\b)"),
+            Found({"std::vector", "p->next", "__init__", R"(C:\\a\\b)"}));
+  EXPECT_EQ(Parts("a -_- >:( </3 T_T \\o/ b"), Found({"-_-", ">:(", "</3", "T_T", "\\o/"}));
+  // Keys; in a text in capitals they are words.
+  EXPECT_EQ(Parts("Press ENTER or TAB."), Found({"ENTER", "TAB"}));
+  EXPECT_EQ(Parts("ENTER HERE"), Found());
 }
 
 TEST(ProtectTest, ProseHasNone) {
   for (const char* text :
        {"and/or 10:30 50% a:b e.g. w/o 1/2 50% solution 100 % der He/she 24/7 km/h 3.5 i.e. U.S.A.",
-        "$5 US$20 a.m. 5 % davon. 20% discount, 30%off 100%s 50%d C:D time 12:30:45 3:4:5 a:b:c",
-        "Note:this: std::vector © ™ 20 °C „Zitat“ “x” … – — € ½ Er sagte: „Nein.“ Dr.med.",
+        "$5 US$20 a.m. 5 % davon. 20% discount, 30%off 50%d C:D time 12:30:45 3:4:5 a:b:c",
+        "Note:this: © ™ 20 °C „Zitat“ “x” … – — € ½ Er sagte: „Nein.“ Dr.med.",
         "<b>bold</b> The end.Next one.so on. yes/ no /, e.g.pd and \\ / Mr.X a.b c.text .txt",
         "{a, b} { a b } #1 C# a#b 5 % davon 100 %ig % x %discount 3:4 [1] -- a --b- F13 F-5 "
         "(x)",
