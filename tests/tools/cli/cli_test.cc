@@ -60,7 +60,9 @@ std::vector<Reference> ReadReference(const std::string& path) {
 int CountEqual(const std::string& source, const std::string& reference_path, int beam) {
   const auto references = ReadReference(reference_path);
   const Outcome outcome = Translate(
-      absl::StrCat("--split_sentences=false --protect=none --output_format=jsonl --beam_size=", beam), source);
+      absl::StrCat("--split_sentences=false --protect=none --output_format=jsonl --beam_size=",
+                   beam),
+      source);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   const auto lines = Lines(outcome.out);
   EXPECT_EQ(lines.size(), references.size());
