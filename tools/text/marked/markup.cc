@@ -120,8 +120,15 @@ std::vector<Annotation> FindAnnotations(Tokens tokens, size_t begin, size_t end,
   for (size_t i = begin; i < end; ++i) {
     const MarkupToken& token = tokens[i];
     const auto& [span, partner, around] = places[i];
-    if (span.begin == span.end) {  // stays together with an opening tag in front of it
-      absl::StrAppend(opened != found.end() ? &opened->before : &points, token.raw);
+    if (span.begin == span.end) {
+      // It stays together with an opening tag in front of it, unless a blank behind it must stay,
+      // too: <a><img> Save</a>.
+      size_t next = i + 1;
+      while (next < end && places[next].span.begin == places[next].span.end) ++next;
+      const bool is_apart = next < end && tokens[next].kind == MarkupToken::kText &&
+                            BlankPrefix(TextOf(tokens[next])) > 0;
+      const bool joins = opened != found.end() && !is_apart;
+      absl::StrAppend(joins ? &opened->before : &points, token.raw);
     } else if (token.kind == MarkupToken::kClose) {
       auto part = found.begin();
       if (partner != kNone) {

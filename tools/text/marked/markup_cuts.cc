@@ -38,6 +38,7 @@ struct Content {
   bool has_letters = false;
   size_t cuts = 0;  // the number of cuts in front of it
 
+  // A label ("Tags:") stands in front of other elements; it is no sentence with several of them.
   bool IsSentence() const { return is_sentence || (has_separators && texts < 2); }
 };
 
@@ -89,7 +90,9 @@ std::vector<size_t> FindCuts(Tokens tokens) {
       } while (!is_last);
     } else {
       Content& content = open.back();
-      content.is_sentence |= HasWords(token);
+      const bool is_label = content.texts == 0 && token.kind == MarkupToken::kText &&
+                            absl::EndsWith(absl::StripTrailingAsciiWhitespace(TextOf(token)), ":");
+      content.is_sentence |= HasWords(token) && !is_label;
       content.has_separators |= (token.kind == MarkupToken::kText && !IsBlank(TextOf(token)));
       content.has_letters |= HasLetters(token);
       if (GoesOn(tokens, i)) open[open.size() - 2].is_sentence = true;

@@ -362,7 +362,8 @@ void MarkupLexer::AddTag(size_t begin, size_t end, bool whole) {
     return;
   }
   // 3. The tag begins a skipped element, or is a token itself.
-  const bool block = IsBlockElement(name);
+  // A radio button separates the texts of its choices.
+  const bool block = IsBlockElement(name) || (name == "input" && tag_.is_choice);
   if (!empty && BeginsSkipped()) {
     AddText(begin);
     const bool is_code = IsLeftAlone(kind_, name);

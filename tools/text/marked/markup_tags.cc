@@ -69,6 +69,9 @@ void NoteAttribute(absl::string_view name, absl::string_view value, MarkupTag* t
     tag->language = std::string(value);
   } else if (name == "xml:space") {
     tag->preserves_space |= value == "preserve";
+  } else if (absl::EqualsIgnoreCase(name, "type")) {
+    tag->is_choice |=
+        absl::EqualsIgnoreCase(value, "radio") || absl::EqualsIgnoreCase(value, "checkbox");
   } else if (name == "translatable") {  // Android
     tag->no_translation |= value == "false";
   } else if (absl::ConsumePrefix(&name, "its:"); absl::EqualsIgnoreCase(name, "translate")) {

@@ -29,6 +29,7 @@ struct MarkupTag {
   bool values = false;           // the line has attributes with a value
   int words = 0;                 // number of attributes in the line without a value
   bool translates = false;       // translate="yes"
+  bool is_choice = false;        // type="radio" or "checkbox"
   std::string language = {};     // the value of `lang` or `xml:lang`
 };
 

@@ -42,6 +42,8 @@ constexpr char kPath[] =
     // /usr/bin, /etc, ./a, ../a, ~/a, $HOME/a, ${HOME}/a
     R"(|\B/[a-zA-Z_.][\w@L@.+@~-]*(?:/[\w@L@.+@~*-]+)*/?)"
     R"(|(?:\B\.{1,2}|\B~|\$[A-Za-z_]\w*|\$\{\w+\})(?:/[\w@L@.+@~*-]+)+/?)"
+    // Android's resources: @string/name, @android:string/ok
+    R"(|\B@(?:\w+:)?(?:array|bool|color|dimen|drawable|id|integer|layout|mipmap|plurals|string|style)/[\w.]+)"
     // src/main.cc
     R"(|\b[\w+-][\w.+-]*(?:/[\w.+-]+)*/[\w+-][\w.+-]*\.[a-z][a-z0-9]{0,4}\b)"
     // notes.txt, with endings that are no words

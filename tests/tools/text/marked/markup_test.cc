@@ -112,7 +112,13 @@ TEST(MarkupTest, MenusAreSeveralTexts) {
             "[Press] <button>[Save]</button> [now.] <label><input> [Yes]</label>");
   EXPECT_EQ(Html("<a>A dog</a><svg></svg> <code>x</code>"),
             "<a>[A dog]</a><svg></svg> <code>x</code>");
+  EXPECT_EQ(Html("Tags: <a>dog</a> <a>cat</a>"), "[Tags:] <a>[dog]</a> <a>[cat]</a>");
+  EXPECT_EQ(Html("Red: <input type=\"radio\"> Yes <input type=\"radio\"> No"),
+            "[Red:] <input type=\"radio\"> [Yes] <input type=\"radio\"> [No]");
   // These are sentences.
+  EXPECT_EQ(Html("Note: <b>the dog</b> is."), "[Note: (<b>|the dog|</b>) is.]");
+  EXPECT_EQ(Html("Note: <b>dogs</b>"), "[Note: (<b>|dogs|</b>)]");
+  EXPECT_EQ(Html("A <a><img> b</a>"), "[A (<a>|(<img>) b|</a>)]");
   EXPECT_EQ(Html("<b>A dog</b> <i>runs</i>."), "[(<b>|A dog|</b>) (<i>|runs|</i>).]");
   EXPECT_EQ(Html("<b>A dog</b> and <i>cat</i>"), "[(<b>|A dog|</b>) and (<i>|cat|</i>)]");
   EXPECT_EQ(Html("<b>Stop</b>!"), "[(<b>|Stop|</b>)!]");

@@ -69,6 +69,8 @@ std::string Placed(const std::string& markup, const std::string& target,
 }
 
 TEST(PlaceTest, TagsGoWithTheirWords) {
+  EXPECT_EQ(Placed("one <b><br/> two</b> six", "eins zwei sechs", {0, 1, 2}),
+            "eins <b><br/> zwei</b> sechs");
   EXPECT_EQ(Placed("a <b>bold</b> text", "ein fetter Text", {0, 1, 2}), "ein <b>fetter</b> Text");
   EXPECT_EQ(Placed("<b>bold</b> text", "fett Text.", {0, 1}), "<b>fett</b> Text.");
   EXPECT_EQ(Placed("I <b>gave up</b> it", "ich gab es auf", {0, 1, 3, 2}), "ich <b>gab</b> es auf");
@@ -76,7 +78,7 @@ TEST(PlaceTest, TagsGoWithTheirWords) {
   EXPECT_EQ(Placed("<i><b>all of it</b></i>", "das alles ja", {1, 0, 0}),
             "<i><b>das alles ja</b></i>");
   EXPECT_EQ(Placed("one<br/>two", "eins zwei", {0, 0}), "eins zwei<br/>");
-  EXPECT_EQ(Placed("one <br/> two", "eins zwei", {0, 2}), "eins <br/> zwei");
+  EXPECT_EQ(Placed("one <br/> two", "eins zwei", {0, 1}), "eins <br/> zwei");
   EXPECT_EQ(Placed("<img/>one two", "zwei eins", {1, 0}), "<img/>zwei eins");
   // No word comes from the tagged word.
   EXPECT_EQ(Placed("see <b>the</b> dog", "sieh Hund", {0, 2}), "sieh <b>Hund</b>");
