@@ -19,14 +19,14 @@ lost, doubled, or in the other sentence.
 
 import argparse
 import gettext
+import json
 import pathlib
 import random
 import re
 import subprocess
 import sys
+import tempfile
 import time
-
-from bleu import corpus_bleu
 
 # A kind, where its parts stand, and parts. "number": instead of a number in the sentence.
 KINDS = (
@@ -87,6 +87,17 @@ class Program:
         return used() - start
 
 
+def bleu(program, output, reference):
+    """BLEU of lines, as the nibu-bench beside nibu-translate computes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = [pathlib.Path(folder, name) for name in ("output", "reference")]
+        for file, lines in zip(files, (output, reference)):
+            file.write_text("".join(line + "\n" for line in lines), encoding="utf-8", newline="\n")
+        done = subprocess.run([pathlib.Path(program.command[0]).with_name("nibu-bench"), "bleu", "--json", *files],
+                              stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)["bleu"]
+
+
 def put(where, part, sentence):
     """A sentence with a part, the sentence that its translation is compared with, and what is written for the part in
     the latter. None if the sentence has no place for the part."""
@@ -141,7 +152,7 @@ def row(name, programs, lines, parts, plain, written, references, plain_speed):
         if "capitals" in name:  # letters alone are compared
             rest, goal = [[line.lower() for line in each] for each in (rest, goal)]
         share = f" ({speed / plain_speed:.2f})" if plain_speed and not cells else ""
-        cells.append(f"{lost} | {doubled} | {corpus_bleu(rest, goal).score:.1f} | {speed:.0f}{share}")
+        cells.append(f"{lost} | {doubled} | {bleu(program, rest, goal):.1f} | {speed:.0f}{share}")
     print(f"| {name} | {len(lines)} | {' | '.join(cells)} |", flush=True)
 
 

@@ -10,6 +10,7 @@
 #include "engine/core/status_macros.h"
 #include "tools/bench/bench_options.h"
 #include "tools/bench/bench_run.h"
+#include "tools/bench/bleu.h"
 #include "tools/cli/cli_options.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/model_flags.h"
@@ -26,6 +27,7 @@ struct Settings {
   SpeedOptions speed;
   Options text;
   BenchOptions bench;
+  BleuOptions bleu;
 };
 
 ProgramInfo Program(Settings* settings) {
@@ -40,7 +42,7 @@ ProgramInfo Program(Settings* settings) {
       "--compute_type, --threads, --beam_size, --batch_size and --source_length may be lists, "
       "such\n"
       "as 1,8,64; every combination is a run, which is printed as it ends. nibu-bench attention\n"
-      "measures mechanisms of attention; see nibu-bench attention --help.",
+      "measures mechanisms of attention, and nibu-bench bleu scores files.",
       {{CliOptionRows(), &settings->cli},
        {BenchOptionRows(), &settings->bench},
        {ModelOptionRows(), &settings->model},
@@ -48,7 +50,8 @@ ProgramInfo Program(Settings* settings) {
        {SpeedOptionRows(), &settings->speed}},
       /*takes_text=*/false,
       kSwept,
-      {BenchAttentionProgram(&settings->bench, &settings->model)}};
+      {BenchAttentionProgram(&settings->bench, &settings->model),
+       BenchBleuProgram(&settings->bleu)}};
 }
 
 // Returns the options for loading the model. Random weights translate no text, so they need no
@@ -156,7 +159,11 @@ absl::Status Run(int argc, char** argv) {
 }  // namespace nibu::internal
 
 int main(int argc, char** argv) {
-  const bool attention = argc > 1 && std::string(argv[1]) == "attention";
-  return nibu::internal::ExitStatus(attention ? nibu::internal::BenchAttention(argc - 1, argv + 1)
-                                              : nibu::internal::Run(argc, argv));
+  using nibu::internal::ExitStatus;
+  const std::string command = argc > 1 ? argv[1] : "";
+  if (command == "attention") {
+    return ExitStatus(nibu::internal::BenchAttention(argc - 1, argv + 1));
+  }
+  if (command == "bleu") return ExitStatus(nibu::internal::BenchBleu(argc - 1, argv + 1));
+  return ExitStatus(nibu::internal::Run(argc, argv));
 }

@@ -15,6 +15,7 @@
 #include "tests/paths.h"
 #include "tests/tools/shell.h"
 #include "tools/bench/bench_options.h"
+#include "tools/bench/bleu.h"
 #include "tools/cli/cli_options.h"
 #include "tools/cli/convert_options.h"
 #include "tools/inspect/inspect_options.h"
@@ -47,6 +48,7 @@ std::vector<Tool> Tools() {
       {"nibu-inspect attention", "inspect-attention", {cli, model, text, InspectOptionRows()}},
       {"nibu-bench", "bench", {cli, BenchOptionRows(), model, text, speed}},
       {"nibu-bench attention", "bench-attention", {BenchOptionRows(), model}},
+      {"nibu-bench bleu", "bench-bleu", {BleuOptionRows()}},
       {"nibu-serve", "serve", {ServeOptionRows(), model, text, speed}},
   };
 }
