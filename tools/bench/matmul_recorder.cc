@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <thread>
 
 #include "engine/core/aligned_buffer.h"
 #include "engine/core/exception_status.h"
+#include "engine/core/huge_memory.h"
 #include "engine/core/profile.h"
 #include "engine/core/status_macros.h"
 
@@ -29,6 +31,29 @@ void MatmulRecorder::Observe(const MatmulCall& call) {
   order_.push_back({found->second, call.rows, call.output, call.threads});
   own_calls_ += call.is_own_kernel ? 1 : 0;
   seconds_ += call.seconds;
+}
+
+double MatmulRecorder::Weights::bytes() const {
+  const int size = type == ComputeType::kFloat32 ? 4 : type == ComputeType::kBFloat16 ? 2 : 1;
+  return static_cast<double>(in) * out * size;
+}
+
+size_t MatmulRecorder::weight_bytes() const {
+  double bytes = 0;
+  for (const Weights& weights : weights_) bytes += weights.bytes();
+  return static_cast<size_t>(bytes);
+}
+
+double MatmulRecorder::Limit(const MachinePeak& peak) const {
+  double seconds = 0;
+  for (const Product& product : order_) {
+    const Weights& weights = weights_[product.weights];
+    const double operations = 2.0 * product.rows * weights.in * weights.out;
+    seconds +=
+        std::max(operations / peak.operations_per_second, weights.bytes() / peak.bytes_per_second) /
+        product.threads;
+  }
+  return seconds;
 }
 
 absl::StatusOr<Linear> MatmulRecorder::StandIn(const Weights& weights) {
@@ -90,21 +115,80 @@ absl::StatusOr<double> MatmulRecorder::Replay(MatmulKernels kernels) const try {
   return StatusOfException();
 }
 
+namespace {
+
+// Calls f(i) on a thread for each i below `count`, and waits for them.
+template <typename F>
+void OnThreads(size_t count, F f) {
+  std::vector<std::jthread> threads;  // joins them at the end, even if one cannot be started
+  for (size_t i = 0; i < count; ++i) threads.emplace_back([f, i] { f(i); });
+}
+
+// Returns the bytes per second that each of so many threads reads. memchr reads with the widest
+// instructions that the CPU has, and finds nothing in zeros.
+double MeasureReading(size_t threads, size_t bytes) {
+  constexpr double kLongEnough = 0.1;         // seconds
+  constexpr int kReadings = 3;                // the fewest; the fastest counts
+  constexpr size_t kLeast = size_t{4} << 20;  // bytes of a reading
+  const std::shared_ptr<char> zeros = MapHuge(bytes);
+  std::memset(zeros.get(), 0, bytes);  // otherwise all pages may be the same one
+  std::vector<double> fastest(threads, std::numeric_limits<double>::infinity());
+  OnThreads(threads, [&](size_t thread) {
+    // Volatile, so that the compiler does not take one reading for all of them.
+    const char* volatile start = zeros.get();
+    double total = 0;
+    for (int i = 0; total < kLongEnough || i < kReadings; ++i) {
+      double seconds = 0;
+      int times = 0;
+      {
+        const ScopedTimer timer(&seconds);
+        // Small buffers are read several times, since one reading is too short for the clock.
+        for (size_t read = 0; read < kLeast; read += bytes) {
+          const void* volatile found = std::memchr(start, 1, bytes);
+          static_cast<void>(found);
+          ++times;
+        }
+      }
+      fastest[thread] = std::min(fastest[thread], seconds / times);
+      total += seconds;
+    }
+  });
+  return static_cast<double>(bytes) / *std::max_element(fastest.begin(), fastest.end());
+}
+
+}  // namespace
+
 absl::StatusOr<double> MatmulFloor(const std::vector<MatmulRecorder>& recorders,
                                    MatmulKernels kernels) try {
   std::vector<absl::StatusOr<double>> floors(recorders.size(), 0.0);
-  {
-    std::vector<std::jthread> threads;  // joins them at the end, even if one cannot be started
-    for (size_t i = 0; i < floors.size(); ++i) {
-      threads.emplace_back([&, i] { floors[i] = recorders[i].Replay(kernels); });
-    }
-  }
+  OnThreads(floors.size(), [&](size_t i) { floors[i] = recorders[i].Replay(kernels); });
   double slowest = 0;
   for (const absl::StatusOr<double>& floor : floors) {
     NIBU_RETURN_IF_ERROR(floor.status());
     slowest = std::max(slowest, *floor);
   }
   return slowest;
+} catch (...) {
+  return StatusOfException();
+}
+
+absl::StatusOr<MachinePeak> MeasurePeak(ComputeType type, MatmulKernels kernels, int threads,
+                                        size_t bytes) try {
+  // Weights of 64 to 256 KB stay in L2, and 64 rows are enough for the full speed of each kernel.
+  constexpr int kRows = 64;
+  constexpr int kWidth = 256;
+  constexpr int kProducts = 500;
+  NIBU_ASSIGN_OR_RETURN(const Linear linear,
+                        MatmulRecorder::StandIn({std::nullopt, kWidth, kWidth, type, false}));
+  std::vector<MatmulRecorder> recorders(static_cast<size_t>(threads));
+  for (MatmulRecorder& recorder : recorders) {
+    for (int i = 0; i < kProducts; ++i) {
+      recorder.Observe({linear, kRows, DType::kFloat32, /*threads=*/1, false, /*seconds=*/0});
+    }
+  }
+  NIBU_ASSIGN_OR_RETURN(const double seconds, MatmulFloor(recorders, kernels));
+  return MachinePeak{2.0 * kRows * kWidth * kWidth * kProducts / seconds,
+                     MeasureReading(recorders.size(), std::max<size_t>(bytes, 1))};
 } catch (...) {
   return StatusOfException();
 }

@@ -3,6 +3,7 @@
 #define NIBU_TOOLS_BENCH_MATMUL_RECORDER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -12,6 +13,12 @@
 #include "engine/ops/matmul.h"
 
 namespace nibu::internal {
+
+// What a thread of this machine can do at most, while others do the same.
+struct MachinePeak {
+  double operations_per_second = 0;  // multiplications and additions of matrix products in L2
+  double bytes_per_second = 0;       // read from where so many bytes of weights lie
+};
 
 // Records the products of one worker, which calls Observe. The other functions must be called while
 // the worker waits. Not thread-safe otherwise.
@@ -32,6 +39,12 @@ class MatmulRecorder final : public MatmulObserver {
   // Returns the seconds that the products took in the run.
   double seconds() const { return seconds_; }
 
+  // Returns the bytes of all weights that the products used, each counted once.
+  size_t weight_bytes() const;
+  // Returns the seconds that the products take at least: each of them needs its operations, and has
+  // to read its weights. Products of several threads share both among these.
+  double Limit(const MachinePeak& peak) const;
+
   // Runs the recorded products in their order, several times and with inputs of zeros, and returns
   // the median of the seconds that they took. The weights of the model must still exist. Output
   // layers that a shortlist selected end with their sentence, so weights of the same shape replace
@@ -45,6 +58,7 @@ class MatmulRecorder final : public MatmulObserver {
     int out;
     ComputeType type;
     bool has_bias;
+    double bytes() const;
   };
   // Lasting weights are known by their address, since they stay while they are recorded; others by
   // their shape, with a null address.
@@ -58,6 +72,8 @@ class MatmulRecorder final : public MatmulObserver {
 
   // Returns weights of zeros by which Replay multiplies in place of a shortlist's outputs.
   static absl::StatusOr<Linear> StandIn(const Weights& weights);
+  friend absl::StatusOr<MachinePeak> MeasurePeak(ComputeType type, MatmulKernels kernels,
+                                                 int threads, size_t bytes);
 
   std::map<WeightsKey, size_t> found_;  // indices in weights_
   std::vector<Weights> weights_;
@@ -70,6 +86,12 @@ class MatmulRecorder final : public MatmulObserver {
 // slowest. Returns the errors of Replay, and Internal if a thread cannot be started.
 absl::StatusOr<double> MatmulFloor(const std::vector<MatmulRecorder>& recorders,
                                    MatmulKernels kernels);
+
+// Measures the peaks of so many threads, of products in a compute type, and of reading `bytes`
+// bytes (as many as a model's weights, so that they come from the cache that these fit in, or from
+// memory). Returns the errors of MatmulFloor.
+absl::StatusOr<MachinePeak> MeasurePeak(ComputeType type, MatmulKernels kernels, int threads,
+                                        size_t bytes);
 
 }  // namespace nibu::internal
 

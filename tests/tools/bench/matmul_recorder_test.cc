@@ -87,5 +87,25 @@ TEST(MatmulRecorderTest, RunsProductsWithTheirOutputType) {
   EXPECT_GT(*outputs.recorder.Replay(MatmulKernels::kAuto), 0);
 }
 
+// 10 rows x 4 x 8 take 640 operations, and one row as many bytes as its weights have.
+TEST(MatmulRecorderTest, LimitOfProducts) {
+  const Linear linear = Ones(4, 8, ComputeType::kFloat32);
+  MatmulRecorder recorder;
+  recorder.Observe({linear, 10, DType::kFloat32, /*threads=*/1, false, 0});
+  EXPECT_EQ(recorder.weight_bytes(), 128u);
+  EXPECT_DOUBLE_EQ(recorder.Limit({.operations_per_second = 64, .bytes_per_second = 64}), 10);
+  recorder.Observe({linear, 1, DType::kFloat32, /*threads=*/2, false, 0});
+  EXPECT_EQ(recorder.weight_bytes(), 128u);
+  EXPECT_DOUBLE_EQ(recorder.Limit({.operations_per_second = 64, .bytes_per_second = 64}), 10 + 1);
+}
+
+TEST(MatmulRecorderTest, PeaksArePositive) {
+  for (const size_t bytes : {size_t{0}, size_t{5} << 20}) {
+    const MachinePeak peak = *MeasurePeak(ComputeType::kInt8, MatmulKernels::kAuto, 2, bytes);
+    EXPECT_GT(peak.operations_per_second, 0);
+    EXPECT_GT(peak.bytes_per_second, 0);
+  }
+}
+
 }  // namespace
 }  // namespace nibu::internal
