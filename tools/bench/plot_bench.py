@@ -1,17 +1,33 @@
 #!/usr/bin/env python3
-"""Throughput against batch size and source length, or the time of attention's mechanisms against
-length, as SVG, from the lines of nibu-bench --json.
+"""The runs of nibu-bench --json as SVG: throughput, memory and quality, or the time of attention's mechanisms.
 
-    nibu-bench --json --batch_size=1,2,4,8,16,32,64 --compute_type=float32,int8 > runs.jsonl
-    nibu-bench attention --json --lengths=64,256,1024,4096,16384 > runs.jsonl
-    tools/bench/plot_bench.py --out=bench.svg runs.jsonl
+    nibu-bench --json --batch_size=1,4,16,64 --compute_type=float32,int8 | tools/bench/plot_bench.py --out=bench.svg
+    nibu-bench --json --beam_size=1,2,4,8 --src=SOURCE --ref=REFERENCE | tools/bench/plot_bench.py --out=bench.svg
+    nibu-bench attention --json --lengths=64,256,1024,4096,16384 | tools/bench/plot_bench.py --out=bench.svg
+
+Each setting that has several values is the axis of a panel. Runs share a line if they are alike in all settings but
+that one; what all runs have in common stands in the title.
 """
 
 import argparse
+import dataclasses
 import json
 import math
 import sys
+import textwrap
+from typing import Callable
 from xml.sax import saxutils
+
+# What a run has measured. All other fields are settings, so that a new one cannot be overlooked.
+FIGURES = {
+    "sentences", "source_tokens", "target_tokens", "seconds", "tokens_per_second", "sentences_per_second", "latency_ms",
+    "line_latency_ms", "load_seconds", "peak_rss_bytes", "weight_bytes", "profile", "matmul_seconds", "matmul_kernels",
+    "matmul_floor_seconds", "matmul_floor_ratio", "limit_seconds", "limit_ratio", "peak_operations_per_second",
+    "peak_bytes_per_second", "bleu", "chrf", "equal_lines", "peak_bytes", "stored_bytes", "error", "exponent"}
+
+# Values of settings that need no mention in the title.
+ORDINARY = {"output_length": 0, "split_sentences": True, "encoder_attention": "full", "cross_attention": "full",
+            "shortlist": "none", "matmul": "auto"}
 
 # Okabe and Ito's colours, which stay apart for colour-blind eyes; a second round is dashed.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -27,28 +43,39 @@ class BadInput(Exception):
     """What is wrong with which line."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Run:
+    settings: dict
+    figures: dict
+
+    def key(self, *without):
+        """What two runs have in common that differ in these settings at most."""
+        return json.dumps({name: value for name, value in self.settings.items() if name not in without}, sort_keys=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class Panel:
+    title: str
+    axis: str
+    value: str
+    unit: str
+    x_scale: Callable
+    y_scale: Callable
+    series: dict  # of each label: [(x, y, note), ...]; a note stands beside its point
+
+
 def read_run(line):
-    """The facts of a run that matter here."""
     run = json.loads(line)
+    settings = {name: value for name, value in run.items() if name not in FIGURES and name != "search"}
+    settings.update({f"search {name}": value for name, value in run.get("search", {}).items()})
+    figures = {name: run[name] for name in FIGURES & run.keys()}
     if "what" in run:
-        return {
-            "model": run["what"] if "isa" in run else "",
-            "isa": str(run.get("isa")),
-            "mechanism": str(run["mechanism"]),
-            "type": str(run.get("compute_type")),
-            "length": int(run.get("length", 0)),  # 0: the summary of a mechanism
-            "milliseconds": 1000 * float(run.get("seconds", 0)),
-        }
-    return {
-        "model": str(run["model"]),
-        "isa": str(run["isa"]),
-        "type": str(run["compute_type"]),
-        "threads": int(run["threads"]),
-        "beam": int(run["beam_size"]),
-        "batch": int(run["batch_size"]),
-        "source": round(run["source_tokens"] / run["sentences"], 1),
-        "speed": float(run["tokens_per_second"]),
-    }
+        if "seconds" in run:
+            figures["milliseconds"] = 1000 * float(run["seconds"])
+    else:
+        figures["tokens_per_second"] = float(run["tokens_per_second"])
+        figures["peak_mb"] = float(run["peak_rss_bytes"]) / 1e6
+    return Run(settings, figures)
 
 
 def read_runs(name, lines):
@@ -58,38 +85,103 @@ def read_runs(name, lines):
             continue
         try:
             runs.append(read_run(line))
-        except (ValueError, TypeError, KeyError, ZeroDivisionError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise BadInput(f"{name}:{number}: not a line of nibu-bench --json ({error!r})") from error
     return runs
 
 
-def describe(field, value):
-    if field == "threads":
-        return "1 thread" if value == 1 else f"{value} threads"
-    if field == "batch":
-        return "batch auto" if value == 0 else f"batch {value}"
-    if field == "source":
-        return f"source {value:g}"
-    if field == "beam":
-        return f"beam {value}"
-    return str(value)
+def describe(name, value):
+    """A setting in words."""
+    counted = {"threads": "thread", "lines": "line"}
+    if name in counted:
+        return f"{value} {counted[name]}" + ("" if value == 1 else "s")
+    prefixes = {"batch_size": "batch", "beam_size": "beam", "output_length": "output", "source_length": "source",
+                "version": "nibu"}
+    if name == "batch_size" and value == 0:
+        return "batch auto"
+    if name == "source_length" and value == 0:
+        return "source 12 to 47"
+    if name in prefixes:
+        return f"{prefixes[name]} {value}"
+    if name == "source_sha256":
+        return f"text {str(value)[:8]}"
+    if name in ("model", "isa", "cpu", "compute_type", "what", "mechanism", "source_file"):
+        return str(value)
+    return f"{name.removeprefix('search ')} {value}"
 
 
-def group(runs, axis, value):
-    """Series of a panel, as {label: {x: value}}: runs alike in all but the axis. Of runs alike in
-    everything the fastest counts. Labels say what differs between series."""
-    runs = [run for run in runs if run.get(axis, 0) > 0]  # the engine's own choice of a batch is 0
-    if len({run[axis] for run in runs}) < 2:
-        return {}
-    fields = [f for f in runs[0] if f not in (axis, value)]
-    fastest = max if value == "speed" else min
-    telling = [f for f in fields if len({run[f] for run in runs}) > 1] or ["type"]
-    series = {}
+def names_of(runs):
+    return list(dict.fromkeys(name for run in runs for name in run.settings))
+
+
+def values_of(name, runs):
+    return list(dict.fromkeys(json.dumps(run.settings.get(name)) for run in runs))
+
+
+def series_of(runs, axis, *coupled):
+    """The runs that are alike in all but the axis and what goes with it, by what tells them from the others."""
+    telling = [name for name in names_of(runs) if name not in (axis, *coupled) and len(values_of(name, runs)) > 1]
+    # Of a text that is named otherwise, too, the checksum tells nothing.
+    if "source_file" in telling and len(values_of("source_sha256", runs)) == len(values_of("source_file", runs)):
+        telling = [name for name in telling if name != "source_sha256"]
+    found = {}
     for run in runs:
-        label = ", ".join(describe(field, run[field]) for field in telling)
-        points = series.setdefault(label, {})
-        points[run[axis]] = fastest(run[value], points.get(run[axis], run[value]))
-    return series
+        found.setdefault(run.key(axis, *coupled), []).append(run)
+    labels = {}
+    for alike in found.values():
+        alike.sort(key=lambda run: run.settings[axis])
+        shown = telling or (["compute_type"] if "compute_type" in alike[0].settings else [])
+        label = ", ".join(describe(name, alike[0].settings[name]) for name in shown if name in alike[0].settings)
+        while label in labels:  # settings that only some of the runs have
+            label += " "
+        labels[label] = alike
+    return labels
+
+
+def sweep(runs, axis, title, axis_name, *values):
+    """A panel for each of the values against a setting, if that has several."""
+    runs = [run for run in runs if (run.settings.get(axis) or 0) > 0]  # the engine's own choice of a batch is 0
+    if len(values_of(axis, runs)) < 2:
+        return
+    coupled = ()
+    if axis == "source_length" and all(r.settings.get("output_length") == r.settings[axis] for r in runs):
+        coupled, axis_name = ("output_length",), "tokens of a source, and of its output (log scale)"
+    for name, what, value_name, unit, scale in values:
+        measured = [run for run in runs if name in run.figures]
+        if measured:
+            yield Panel(f"{what} by {title}", axis_name, value_name, unit, log2_scale, scale, {
+                label: [(run.settings[axis], run.figures[name], "") for run in alike]
+                for label, alike in series_of(measured, axis, *coupled).items()})
+
+
+def panels_of(runs):
+    """All panels that have something to show. Of runs alike in everything the fastest counts."""
+    fastest = {}
+    for run in sorted(runs, key=lambda run: run.figures.get("seconds", 0)):
+        fastest.setdefault(run.key(), run)
+    runs = [run for run in runs if fastest[run.key()] is run]
+    speed = ("tokens_per_second", "Throughput", "target tokens per second", "tokens/s", linear_scale)
+    memory = ("peak_mb", "Memory", "peak memory in MB", "MB", linear_scale)
+    for axis, title, axis_name in (("batch_size", "batch size", "batch size"),
+                                   ("source_length", "source length", "tokens of a source"),
+                                   ("beam_size", "beam size", "beam size"), ("threads", "threads", "threads")):
+        yield from sweep(runs, axis, title, f"{axis_name} (log scale)", speed, memory)
+    yield from sweep(runs, "length", "length", "positions (log scale)",
+                     ("milliseconds", "Time", "milliseconds (log scale)", "ms", log_scale))
+    scored = [run for run in runs if "bleu" in run.figures]
+    for name, title in (("bleu", "BLEU"), ("chrf", "chrF")) if len(scored) > 1 else ():
+        # A line joins the beam sizes, which are noted beside its points.
+        yield Panel(f"{title} by time", "seconds", title, title, linear_scale, near_scale, {
+            label: [(run.figures["seconds"], run.figures[name], describe("beam_size", run.settings["beam_size"]))
+                    for run in alike]
+            for label, alike in series_of(scored, "beam_size").items()})
+
+
+def title_of(runs):
+    """What all runs have in common."""
+    alike = [(name, runs[0].settings.get(name)) for name in names_of(runs) if len(values_of(name, runs)) == 1]
+    return ", ".join(describe(name, value) for name, value in alike
+                     if value not in (None, "") and ORDINARY.get(name) != value and name != "source_sha256")
 
 
 def nice_step(most, steps=5):
@@ -104,61 +196,73 @@ def text(x, y, content, **attributes):
     return f'<text x="{x:.1f}" y="{y:.1f}"{extra}>{saxutils.escape(content)}</text>'
 
 
+def even_scale(low, high):
+    """From a round number to a round number: (place of a value, from 0 to 1; ticks)."""
+    step = nice_step((high - low) or 1)
+    first, last = math.floor(low / step), math.ceil(high / step)
+    return (lambda y: (y / step - first) / max(1, last - first)), [i * step for i in range(first, last + 1)]
+
+
 def linear_scale(values):
-    """From 0 to a round number: (place of a value, from 0 to 1; ticks)."""
-    most = max(values) or 1
-    step = nice_step(most)
-    ceiling = step * math.ceil(most / step)
-    return lambda y: y / ceiling, [i * step for i in range(round(ceiling / step) + 1)]
+    """The same from 0 on."""
+    return even_scale(0, max(values))
 
 
-def log_scale(values):
+def near_scale(values):
+    """The same around the values alone."""
+    return even_scale(min(values), max(values))
+
+
+def log_scale(values, base=10, log=math.log10):
     """The same, between powers of ten."""
-    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-    return (lambda y: (math.log10(y) - low) / max(1, high - low),
-            [10.0 ** i for i in range(low, high + 1)])
+    low, high = math.floor(log(min(values))), math.ceil(log(max(values)))
+    return (lambda y: (log(y) - low) / max(1, high - low)), [float(base) ** i for i in range(low, high + 1)]
 
 
-def draw_panel(title, axis_name, value_name, scale, series, top):
+def log2_scale(values):
+    return log_scale(values, 2, math.log2)
+
+
+def draw_panel(panel, top):
     """One diagram, its plotting area's upper edge at `top`."""
-    xs = [x for points in series.values() for x in points]
-    low, high = math.floor(math.log2(min(xs))), math.ceil(math.log2(max(xs)))
-    unit = "ms" if scale is log_scale else "tokens/s"
-    place, ticks = scale([y for points in series.values() for y in points.values()])
+    points_of_all = [point for points in panel.series.values() for point in points]
+    x_place, x_ticks = panel.x_scale([x for x, _, _ in points_of_all])
+    y_place, y_ticks = panel.y_scale([y for _, y, _ in points_of_all])
 
     def at_x(x):
-        return LEFT + 12 + (WIDTH - 24) * (math.log2(x) - low) / (high - low)
+        return LEFT + 12 + (WIDTH - 24) * x_place(x)
 
     def at_y(y):
-        return top + HEIGHT * (1 - place(y))
+        return top + HEIGHT * (1 - y_place(y))
 
-    out = [text(LEFT, top - 20, title, font_size=15, font_weight="bold")]
-    for tick in ticks:
+    out = [text(LEFT, top - 20, panel.title, font_size=15, font_weight="bold")]
+    for tick in y_ticks:
         y = at_y(tick)
         out.append(f'<line class="grid" x1="{LEFT}" x2="{LEFT + WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>')
         out.append(text(LEFT - 8, y + 4, f"{tick:,.10g}", text_anchor="end"))
-    for exponent in range(low, high + 1):
-        x = at_x(2.0 ** exponent)
+    for tick in x_ticks:
+        x = at_x(tick)
         out.append(f'<line class="tick" x1="{x:.1f}" x2="{x:.1f}" y1="{top + HEIGHT}" '
                    f'y2="{top + HEIGHT + 5}"/>')
-        out.append(text(x, top + HEIGHT + 20, f"{2.0 ** exponent:g}", text_anchor="middle"))
+        out.append(text(x, top + HEIGHT + 20, f"{tick:.10g}", text_anchor="middle"))
     out.append(f'<line class="axis" x1="{LEFT}" x2="{LEFT + WIDTH}" y1="{top + HEIGHT}" '
                f'y2="{top + HEIGHT}"/>')
-    out.append(text(LEFT + WIDTH / 2, top + HEIGHT + 42, axis_name, text_anchor="middle"))
+    out.append(text(LEFT + WIDTH / 2, top + HEIGHT + 42, panel.axis, text_anchor="middle"))
     middle = top + HEIGHT / 2
-    out.append(text(18, middle, value_name, text_anchor="middle",
-                    transform=f"rotate(-90 18 {middle:.1f})"))
-    for i, (label, points) in enumerate(series.items()):
+    out.append(text(18, middle, panel.value, text_anchor="middle", transform=f"rotate(-90 18 {middle:.1f})"))
+    for i, (label, points) in enumerate(panel.series.items()):
         color, dash = COLORS[i % len(COLORS)], DASHES[i // len(COLORS) % len(DASHES)]
-        places = [(at_x(x), at_y(y), x, y) for x, y in sorted(points.items())]
-        line = " ".join(f"{x:.1f},{y:.1f}" for x, y, _, _ in places)
+        places = [(at_x(x), at_y(y), x, y, note) for x, y, note in points]
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y, *_ in places)
         out.append(f'<g class="series" stroke="{color}" fill="{color}">'
                    f'<title>{saxutils.escape(label)}</title>'
                    f'<polyline points="{line}" fill="none" stroke-width="2"'
                    + (f' stroke-dasharray="{dash}"' if dash else "") + "/>")
         out.extend(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" stroke="none"><title>'
-                   f'{saxutils.escape(label)}: {at:g}: {value:,.4g} {unit}</title></circle>'
-                   for x, y, at, value in places)
+                   f'{saxutils.escape(f"{label} {note}".strip())}: {at:.4g}: {value:,.4g} {panel.unit}</title></circle>'
+                   for x, y, at, value, note in places)
+        out.extend(text(min(x + 6, LEFT + WIDTH - CHARACTER * len(note)), y - 6, note, stroke="none")
+                   for x, y, _, _, note in places if note)
         out.append("</g>")
         legend = top + 8 + i * LEGEND_LINE
         start = LEFT + WIDTH + 20
@@ -170,36 +274,25 @@ def draw_panel(title, axis_name, value_name, scale, series, top):
 
 
 def draw(runs):
-    """The SVG of all panels that have something to show."""
-    panels = []
-    speed, time = "target tokens per second", "milliseconds (log scale)"
-    for axis, value, title, axis_name, value_name, scale in (
-            ("batch", "speed", "Throughput by batch size", "batch size (log scale)", speed,
-             linear_scale),
-            ("source", "speed", "Throughput by source length", "tokens of a source (log scale)", speed,
-             linear_scale),
-            ("length", "milliseconds", "Time by length", "positions (log scale)", time, log_scale)):
-        series = group(runs, axis, value)
-        if series:
-            panels.append((title, axis_name, value_name, scale, series))
+    """The SVG of all panels."""
+    panels = list(panels_of(runs))
     if not panels:
-        raise BadInput("nothing to draw: the runs differ neither in batch size nor in length")
-    runs = [run for run in runs if run.get("length") != 0]
-    alike = [runs[0][field] for field in ("model", "isa") if len({run[field] for run in runs}) == 1]
-    longest = max(len(label) for *_, series in panels for label in series)
+        raise BadInput("nothing to draw: no setting has several values, or a run alone has a score")
+    longest = max(len(label) for panel in panels for label in panel.series)
     width = LEFT + WIDTH + 60 + CHARACTER * longest
-    body = []
-    top = TOP + 24
-    for title, axis_name, value_name, scale, series in panels:
-        body.extend(draw_panel(title, axis_name, value_name, scale, series, top))
-        top += max(PANEL, len(series) * LEGEND_LINE + TOP)
+    # The lines that end a table of mechanisms have no settings but these.
+    title = textwrap.wrap(title_of([run for run in runs if "exponent" not in run.figures]), (width - LEFT) // CHARACTER)
+    body = [text(LEFT, 24 + 16 * i, line, fill="#666") for i, line in enumerate(title)]
+    top = TOP + 24 + 16 * (len(title) - 1)
+    for panel in panels:
+        body.extend(draw_panel(panel, top))
+        top += max(PANEL, len(panel.series) * LEGEND_LINE + TOP)
     height = top - TOP + 16
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12" fill="#222">',
         "<style>.grid{stroke:#ddd}.tick,.axis{stroke:#444}</style>",
         f'<rect width="{width}" height="{height}" fill="#fff"/>',
-        text(LEFT, 24, ", ".join(alike), fill="#666"),
         *body,
         "</svg>",
     ]) + "\n"
@@ -207,7 +300,7 @@ def draw(runs):
 
 def main():
     parser = argparse.ArgumentParser(
-        description="Draws throughput against batch size and source length as SVG.")
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", nargs="*", default=["-"],
                         help="files of nibu-bench --json lines; - (default): standard input")
     parser.add_argument("--out", default="-", help="the SVG; - (default): standard output")

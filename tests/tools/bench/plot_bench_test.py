@@ -14,8 +14,10 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def line(**changes):
     run = {"model": "models/<a> & b", "isa": "avx2", "compute_type": "int8", "threads": 1,
-           "beam_size": 4, "batch_size": 8, "sentences": 10, "source_tokens": 320,
-           "tokens_per_second": 1000.0}
+           "beam_size": 4, "batch_size": 8, "source_file": None, "source_sha256": None, "source_length": 32,
+           "output_length": 30, "search": {}, "encoder_attention": "full", "draft_model": "", "shortlist": "none",
+           "matmul": "auto", "version": "0.1.0", "cpu": "Some CPU", "sentences": 10, "source_tokens": 320,
+           "seconds": 1.0, "tokens_per_second": 1000.0, "peak_rss_bytes": 50000000}
     return json.dumps({**run, **changes}) + "\n"
 
 
@@ -57,14 +59,15 @@ class PlotBenchTest(unittest.TestCase):
         self.assertEqual(full_points[0], window_points[0])
         self.assertLess(full_points[1][1], window_points[1][1])  # longer: higher up
         self.assertIn("full: 128: 10 ms", [e.text for e in svg.iter(SVG + "title")])
-        self.assertIn("attention, avx2", self.texts(svg))
+        self.assertIn("attention, avx2, float32", self.texts(svg))
 
     def test_a_series_for_each_compute_type(self):
         svg = self.draw([line(compute_type=kind, batch_size=batch, tokens_per_second=speed * batch)
                          for kind, speed in (("float32", 50), ("int8", 100))
                          for batch in (4, 1, 2, 8)])
-        (plain, plain_points), (fast, fast_points) = self.series(svg)
+        (plain, plain_points), (fast, fast_points), *memory = self.series(svg)
         self.assertEqual((plain, fast), ("float32", "int8"))
+        self.assertEqual(len(memory), 2)
         # Doublings are equally far apart, in order; twice the speed is twice as high.
         xs = [x for x, _ in fast_points]
         self.assertEqual(xs, sorted(xs))
@@ -75,24 +78,57 @@ class PlotBenchTest(unittest.TestCase):
             self.assertAlmostEqual(zero - fast_y, 2 * (zero - plain_y), delta=0.5)
         texts = self.texts(svg)
         for expected in ("1", "2", "4", "8", "0", "800", "float32", "int8", "batch size (log scale)",
-                         "target tokens per second", "models/<a> & b, avx2"):
+                         "target tokens per second", "peak memory in MB", "Memory by batch size"):
             self.assertIn(expected, texts)
+        # What is constant, except for ordinary values.
+        self.assertIn("models/<a> & b, avx2, 1 thread, beam 4, source 32, output 30, nibu 0.1.0, Some CPU",
+                      " ".join(texts))
         self.assertNotIn("Throughput by source length", texts)
 
-    def test_batch_and_length_are_two_panels(self):
-        svg = self.draw([line(batch_size=batch, source_tokens=tokens, threads=threads)
-                         for batch in (1, 64) for tokens in (160, 320, 5120) for threads in (1, 2)])
+    def test_each_swept_setting_has_its_panels(self):
+        svg = self.draw([line(batch_size=batch, source_length=tokens, threads=threads)
+                         for batch in (1, 64) for tokens in (16, 512) for threads in (1, 2)])
         labels = [label for label, _ in self.series(svg)]
-        self.assertEqual(labels, [
-            "1 thread, source 16", "2 threads, source 16", "1 thread, source 32",
-            "2 threads, source 32", "1 thread, source 512", "2 threads, source 512",
-            "1 thread, batch 1", "2 threads, batch 1", "1 thread, batch 64", "2 threads, batch 64"])
+        by_batch = ["1 thread, source 16", "2 threads, source 16", "1 thread, source 512", "2 threads, source 512"]
+        by_source = ["1 thread, batch 1", "2 threads, batch 1", "1 thread, batch 64", "2 threads, batch 64"]
+        by_threads = ["batch 1, source 16", "batch 1, source 512", "batch 64, source 16", "batch 64, source 512"]
+        self.assertEqual(labels, 2 * by_batch + 2 * by_source + 2 * by_threads)
         self.assertIn("512", self.texts(svg))
+
+    def test_runs_that_differ_in_anything_are_not_merged(self):
+        for name, values in (("encoder_attention", ("full", "pool:width=3")), ("draft_model", ("", "small")),
+                             ("shortlist", ("none", "lex.bin")), ("matmul", ("auto", "onednn")),
+                             ("version", ("0.1.0", "0.2.0")), ("cpu", ("One", "Other")), ("output_length", (0, 30)),
+                             ("source_sha256", ("aa" * 32, "bb" * 32)), ("search", ({}, {"patience": 2})),
+                             ("search", ({"patience": 1.5}, {"patience": 2})), ("lines", (10, 20)),
+                             ("a setting of a later version", (None, 1))):
+            runs = [line(batch_size=batch, **{name: value}) for value in values for batch in (1, 2)]
+            series = self.series(self.draw(runs))
+            self.assertEqual(len(series), 4, (name, series))  # two lines of throughput, two of memory
+            self.assertEqual(len({label for label, _ in series}), 2, (name, series))
+
+    def test_length_of_source_and_output(self):
+        svg = self.draw([line(source_length=tokens, output_length=tokens) for tokens in (16, 64, 256)])
+        self.assertEqual([len(points) for _, points in self.series(svg)], [3, 3])
+        self.assertIn("tokens of a source, and of its output (log scale)", self.texts(svg))
+
+    def test_quality_against_time(self):
+        svg = self.draw([line(compute_type=kind, beam_size=beam, seconds=seconds * beam, bleu=30 + beam / 4, chrf=60.0,
+                              equal_lines=1.0)
+                         for kind, seconds in (("float32", 2), ("int8", 1)) for beam in (1, 4)])
+        texts = self.texts(svg)
+        for expected in ("Throughput by beam size", "BLEU by time", "chrF by time", "beam 1", "beam 4"):
+            self.assertIn(expected, texts)
+        *_, (plain, plain_points), (fast, fast_points) = self.series(svg)[:-2]
+        self.assertEqual((plain, fast), ("float32", "int8"))
+        self.assertLess(fast_points[0][0], plain_points[0][0])  # faster: further left
+        self.assertEqual(fast_points[0][1], plain_points[0][1])
+        self.assertLess(fast_points[1][1], fast_points[0][1])  # better: higher up
 
     def test_everything_is_inside(self):
         svg = self.draw([line(batch_size=batch, beam_size=beam, tokens_per_second=3.7 * batch)
                          for batch in (3, 5, 200) for beam in range(1, 40)])
-        self.assertEqual(len(self.series(svg)), 39)
+        self.assertEqual(len(self.series(svg)), 2 * 39 + 2 * 3)  # by batch size, and by beam size
         self.assertEqual(len({(group.get("stroke"), group.find(SVG + "polyline").get("stroke-dasharray"))
                               for group in svg.iter(SVG + "g")}), 21)
         width, height = float(svg.get("width")), float(svg.get("height"))
@@ -103,9 +139,9 @@ class PlotBenchTest(unittest.TestCase):
 
     def test_the_fastest_of_equal_runs_and_no_automatic_batch(self):
         svg = self.draw([line(batch_size=1, tokens_per_second=900), line(batch_size=0),
-                         line(batch_size=2, tokens_per_second=10),
+                         line(batch_size=2, tokens_per_second=10, seconds=80),
                          line(batch_size=2, tokens_per_second=800)])
-        ((label, points),) = self.series(svg)
+        (label, points), _ = self.series(svg)
         self.assertEqual((label, len(points)), ("int8", 2))
         self.assertIn("int8: 2: 800 tokens/s", [e.text for e in svg.iter(SVG + "title")])
 
@@ -115,13 +151,13 @@ class PlotBenchTest(unittest.TestCase):
             runs.write_text(line(batch_size=1) + "\n" + line(batch_size=2), encoding="utf-8")
             done = subprocess.run([sys.executable, SCRIPT, runs, f"--out={out}"], check=False)
             self.assertEqual(done.returncode, 0)
-            self.assertEqual(len(self.series(ElementTree.parse(out).getroot())), 1)
+            self.assertEqual(len(self.series(ElementTree.parse(out).getroot())), 2)
 
     def test_fails_with_one_line(self):
         for lines, expected in (([], "nothing to draw"), ([line()], "nothing to draw"),
                                 ([line(), "{}\n"], "standard input:2: not a line of nibu-bench"),
                                 (["[1]\n"], "standard input:1: not a line"),
-                                ([line(sentences=0)], "standard input:1: not a line")):
+                                ([line(tokens_per_second="x")], "standard input:1: not a line")):
             done = plot(lines)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
