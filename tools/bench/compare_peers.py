@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""nibu's speed beside CTranslate2's and Marian's: the programs translate the same pieces in turns, and the ratios of
+their throughputs are printed with quartiles.
+
+    tools/bench/compare_peers.py --nibu=build/release/bin/nibu-translate --src=PIECES --model=FOLDER \\
+        --ct2=/path/ct2-translator --ct2_model=FOLDER --compute_type=int8 --beam_size=4
+    tools/bench/compare_peers.py --src=PIECES --model=STUDENT --marian=/path/marian-decoder --marian_config=decoder.yml
+
+PIECES has a sentence a line, as pieces with blanks between them; all programs get it as it is, on one thread. Whoever
+generates more tokens has more to do, so that tokens per second are compared. What a program needs for the first line
+alone, which is mostly its start, is subtracted.
+"""
+
+import argparse
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+# CTranslate2 chooses among its own builds for the CPU's instruction sets, and prefers AVX2 to AVX-512.
+ISAS = ("AVX2", "AVX512")
+# Its back ends, one of which it chooses by the CPU's maker: MKL on Intel's, oneDNN elsewhere.
+BACK_ENDS = {"MKL": "1", "oneDNN": "0"}
+
+
+class Failed(Exception):
+    """What did not run."""
+
+
+def cpu_flags():
+    """The maker of the CPU, and the instruction sets that it has."""
+    fields = {}
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            for line in file:
+                name, _, value = line.partition(":")
+                fields.setdefault(name.strip(), value.strip())
+    except OSError:
+        pass
+    return fields.get("vendor_id", ""), set(fields.get("flags", "").split())
+
+
+class Program:
+    """A program with its flags, which reads pieces from a file and writes pieces to another one."""
+
+    def __init__(self, name, command, environment=None):
+        self.name = name
+        self.command = command  # of (source, output)
+        self.environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", **(environment or {})}
+        self.seconds = []
+        self.start = 0.0  # seconds for the first line alone
+        self.tokens = 0
+        self.lines = []
+
+    def run(self, source, output, pin):
+        command = [*pin, *self.command(str(source), str(output))]
+        start = time.monotonic()
+        try:
+            done = subprocess.run(command, env=self.environment, capture_output=True, text=True, errors="replace",
+                                  check=False)
+        except OSError as error:
+            raise Failed(f"{command[0]}: {error.strerror}") from error
+        self.seconds.append(time.monotonic() - start)
+        if done.returncode != 0:
+            raise Failed(f"{self.name}: {' '.join(command)} ended with {done.returncode}: "
+                         + " ".join(done.stderr.split("\n")[-4:]).strip())
+        self.lines = pathlib.Path(output).read_text(encoding="utf-8").splitlines()
+        self.tokens = sum(len(line.split()) for line in self.lines)
+
+    def rates(self):
+        return [self.tokens / max(seconds - self.start, 1e-3) for seconds in self.seconds]
+
+
+def programs_of(options, flags):
+    """nibu, and each peer in each of its ways."""
+    beam = str(options.beam_size)
+    fixed = options.output_length
+    lengths = ["--min_decoding_length", str(fixed), "--max_decoding_length", str(fixed)] if fixed else []
+    batch = str(options.batch_size)
+    yield Program("nibu", lambda source, output: [
+        options.nibu, f"--model={options.model}", "--tokenized", "--threads=1", f"--compute_type={options.compute_type}",
+        f"--beam_size={beam}", f"--batch_size={batch}", *lengths, f"--src={source}", f"--out={output}"])
+    if options.ct2:
+        isas = [isa for isa in ISAS if isa.lower().replace("avx512", "avx512f") in flags] or ["GENERIC"]
+        for isa in isas:
+            for back_end, is_mkl in BACK_ENDS.items():
+                yield Program(
+                    f"CTranslate2, {isa}, {back_end}", lambda source, output: [
+                        options.ct2, "--model", options.ct2_model, "--src", source, "--out", output, "--beam_size", beam,
+                        "--batch_size", batch, "--read_batch_size", "1024", "--compute_type", options.compute_type, "--inter_threads", "1",
+                        "--intra_threads", "1", *lengths],
+                    {"CT2_FORCE_CPU_ISA": isa, "CT2_USE_MKL": is_mkl})
+    if options.marian:
+        yield Program("Marian", lambda source, output: [
+            options.marian, "-c", options.marian_config, "--cpu-threads", "1", "-b", beam, "--mini-batch", batch,
+            "--maxi-batch", "100", "--maxi-batch-sort", "src", "--quiet", "--quiet-translation", "-i", source, "-o",
+            output])
+
+
+def quartiles(values):
+    return statistics.quantiles(values, n=4) if len(values) > 1 else [values[0]] * 3
+
+
+def compare(programs, source, pairs, pin):
+    """Runs all programs in turns. Those that cannot run in one of their ways are left out, and said."""
+    with tempfile.TemporaryDirectory() as folder:
+        first, output = pathlib.Path(folder, "first"), pathlib.Path(folder, "output")
+        first.write_text(pathlib.Path(source).read_text(encoding="utf-8").split("\n")[0] + "\n", encoding="utf-8")
+        for program in list(programs):
+            try:
+                for _ in range(3):
+                    program.run(first, output, pin)
+            except Failed as error:
+                if program is programs[0] or len(programs) == 2:
+                    raise
+                print(f"left out: {error}", file=sys.stderr)
+                programs.remove(program)
+            program.start, program.seconds = min(program.seconds, default=0), []
+        for turn in range(pairs):
+            # Who begins alternates: the first one may find the machine in another state.
+            for program in programs if turn % 2 == 0 else reversed(programs):
+                program.run(source, output, pin)
+
+
+def report(programs, sentences):
+    own = programs[0]
+    print(f"{'':28} {'start s':>8} {'all s':>8} {'tokens':>8} {'tokens/s':>9}  nibu / it, quartiles  equal lines")
+    for program in programs:
+        low, median, high = quartiles([a / b for a, b in zip(own.rates(), program.rates())])
+        equal = sum(a == b for a, b in zip(own.lines, program.lines)) / max(1, sentences)
+        ratio = "" if program is own else f"{median:.2f} ({low:.2f} to {high:.2f})"
+        print(f"{program.name:28} {program.start:8.2f} {statistics.median(program.seconds):8.2f} {program.tokens:8d} "
+              f"{statistics.median(program.rates()):9.1f}  {ratio:20}  {100 * equal:10.1f} %")
+
+
+def warnings_of(programs, vendor, fixed):
+    """What has to be known of the figures."""
+    for program in programs[1:]:
+        if "MKL" in program.name and vendor != "GenuineIntel":
+            yield (f"{program.name}: MKL takes its generic code on CPUs of {vendor or 'other makers'}, which is slower "
+                   "than what they can do; oneDNN's figure is the fair one")
+        if program.name == "Marian" and fixed:
+            yield "Marian has no least length, so that it ends where the model does; compare by token, with a real model"
+        elif fixed and program.tokens != programs[0].tokens:
+            yield f"{program.name}: generated {program.tokens} tokens, and nibu {programs[0].tokens}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    here = pathlib.Path(__file__).resolve().parents[2]
+    parser.add_argument("--nibu", default=str(here / "build/release/bin/nibu-translate"), help="nibu-translate")
+    parser.add_argument("--model", required=True, help="the model that nibu reads; it may be CTranslate2's own folder")
+    parser.add_argument("--src", required=True, help="pieces, a sentence a line")
+    parser.add_argument("--ct2", help="ct2-translator, the example program of CTranslate2")
+    parser.add_argument("--ct2_model", help="its model (default: that of --model)")
+    parser.add_argument("--marian", help="marian-decoder")
+    parser.add_argument("--marian_config", help="its decoder.yml, with a vocabulary that leaves pieces as they are")
+    parser.add_argument("--compute_type", default="int8", help="float32 or int8; Marian's is in its configuration")
+    parser.add_argument("--beam_size", type=int, default=1)
+    parser.add_argument("--batch_size", type=int, default=32, help="sentences (default: 32)")
+    parser.add_argument("--output_length", type=int, default=0,
+                        help="exact number of tokens of each output, for random weights (default: 0, the model's own)")
+    parser.add_argument("--pairs", type=int, default=5, help="measured runs of each (default: 5)")
+    parser.add_argument("--cpu", default="0", help="CPU to keep to, as taskset has it; empty: any (default: 0)")
+    options = parser.parse_args()
+    options.ct2_model = options.ct2_model or options.model
+    if not options.ct2 and not options.marian:
+        parser.error("give --ct2 or --marian")
+    if options.marian and not options.marian_config:
+        parser.error("--marian needs --marian_config")
+    if options.pairs < 1:
+        parser.error("--pairs must be at least 1")
+    vendor, flags = cpu_flags()
+    pin = ["taskset", "--cpu-list", options.cpu] if options.cpu else []
+    programs = list(programs_of(options, flags))
+    try:
+        sentences = len(pathlib.Path(options.src).read_text(encoding="utf-8").splitlines())
+        compare(programs, options.src, options.pairs, pin)
+    except (Failed, OSError, UnicodeDecodeError) as error:
+        print(f"compare_peers.py: error: {error}", file=sys.stderr)
+        return 1
+    report(programs, sentences)
+    for warning in warnings_of(programs, vendor, options.output_length):
+        print(f"note: {warning}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
