@@ -1,4 +1,6 @@
 // nibu-bench attention: measures time, memory and error of attention mechanisms at several lengths.
+#include "tools/bench/attention_bench.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -20,8 +22,9 @@
 #include "models/assembly/mixer_text.h"
 #include "models/load_model.h"
 #include "models/random_model.h"
+#include "nibu/version.h"
 #include "nlohmann/json.hpp"
-#include "tools/bench/bench_options.h"
+#include "tools/bench/bench_report.h"
 #include "tools/bench/bench_run.h"
 #include "tools/cli/flags.h"
 #include "tools/text/options/engine_options.h"
@@ -276,7 +279,10 @@ absl::StatusOr<Settings> ReadSettings(const Asked& asked) {
   if (const std::string& path = asked.bench.config; !path.empty()) {
     NIBU_ASSIGN_OR_RETURN(config, ReadModelShape(path));
   }
-  for (const std::string& value : FlagValues("lengths")) {
+  const std::vector<std::string> lengths = WasGiven("lengths")
+                                               ? FlagValues("lengths")
+                                               : std::vector<std::string>{kDefaultAttentionLengths};
+  for (const std::string& value : lengths) {
     settings.lengths.push_back(std::stoi(value));  // ParseFlags has checked it
   }
   std::sort(settings.lengths.begin(), settings.lengths.end());
@@ -341,6 +347,9 @@ absl::Status BenchAttention(int argc, char** argv) {
                                        {"mechanism", name},
                                        {"compute_type", ComputeTypeName(settings.compute_type)},
                                        {"isa", InstructionSet()},
+                                       {"cpu", CpuName()},
+                                       {"version", Version()},
+                                       {"config", asked.bench.config},
                                        {"length", length},
                                        {"seconds", point.seconds},
                                        {is_cross ? "stored_bytes" : "peak_bytes", point.bytes}};

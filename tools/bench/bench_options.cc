@@ -1,4 +1,4 @@
-// Lists the options of nibu-bench and nibu-bench attention, as rows of the table of options.
+// Lists the options of nibu-bench and its commands, as rows of the table of options.
 
 #include "tools/bench/bench_options.h"
 
@@ -27,32 +27,55 @@ absl::Span<const OptionRow> BenchOptionRows() {
            .programs = "bench",
            .is_common = true}),
       Row<&BenchOptions::src>(
-          {.help =
-               "File with the text to translate, one segment in each line. Its sentences are not "
-               "split. Empty: the sources are random token ids.",
+          {.help = "File with the text to translate, one segment in each line. It is translated as "
+                   "nibu-translate does it, but for two things: equal lines are translated each "
+                   "time, and a document is read as lines. Empty: a text of 500 English lines that "
+                   "comes with nibu-bench or, with --random_weights, --source_length or --lengths, "
+                   "random token ids.",
            .group = kTextGroup,
            .type = "path",
            .programs = "bench",
            .is_common = true}),
-      Row<&BenchOptions::sentences>({.help = "Number of random sources, which are the same in "
-                                             "every run.",
-                                     .least = 1,
-                                     .programs = "bench",
-                                     .is_common = true}),
-      Row<&BenchOptions::source_length>({.help = "Number of tokens of each random source; 0 means "
-                                                 "12 to 47. It may be a list, and does not go "
-                                                 "with --src.",
-                                         .least = 0,
-                                         .programs = "bench",
-                                         .is_common = true}),
+      Row<&BenchOptions::ref>(
+          {.help =
+               "File with translations of --src, line by line, that those of a run are compared "
+               "with. Each run then has its BLEU and chrF, which equal sacreBLEU's, and the "
+               "share of lines that equal those of the first run. --compute_type=float32,int8 "
+               "thus tells what int8 costs.",
+           .type = "path",
+           .needs = "src",
+           .programs = "bench",
+           .is_common = true}),
+      Row<&BenchOptions::sentences>(
+          {.help =
+               "Number of lines of the text, from its first one on, or of random sources. 0: the "
+               "whole text, or 256 random sources, which are the same in every run.",
+           .least = 0,
+           .programs = "bench",
+           .is_common = true}),
+      Row<&BenchOptions::source_length>(
+          {.help = "Number of tokens of each random source; 0 means 12 to 47. It may be a list. "
+                   "Sources are random if it is given.",
+           .least = 0,
+           .excludes = "src",
+           .programs = "bench",
+           .is_common = true}),
       Row<&BenchOptions::output_length>(
           {.help = "Exact number of tokens generated for each source; 0 means until the end token.",
            .least = 0,
            .programs = "bench",
            .is_common = true}),
       Row<&BenchOptions::lengths>(
+          {.help = "Number of tokens of each random source and of its output. It may be a list, as "
+                   "in 16,64,256,1024; the table then has the cost of a token at each length, and "
+                   "the share of each part. 0: the lengths are those of the two flags above.",
+           .least = 0,
+           .excludes = "src source_length output_length",
+           .programs = "bench"}),
+      Row<&BenchOptions::lengths>(
           {.help = "Number of positions of a sentence. It may be a list, as in 64,512,4096.",
            .group = kAttentionGroup,
+           .default_value = kDefaultAttentionLengths,
            .least = 1,
            .most = 65536,
            .programs = "bench-attention"}),
@@ -81,10 +104,17 @@ absl::Span<const OptionRow> BenchOptionRows() {
            .programs = "bench-attention",
            .is_common = true}),
       Row<&BenchOptions::json>(
-          {.help = "Print one JSON object for each run in place of a table. Its target_tokens "
-                   "leaves out end tokens.",
+          {.help =
+               "Print one JSON object for each run in place of a table. It has the whole workload "
+               "and all figures, with their units in their names; the README of tools/bench "
+               "describes it. Its target_tokens leaves out end tokens.",
            .programs = "bench",
            .is_common = true}),
+      Row<&BenchOptions::progress>(
+          {.help =
+               "Show on standard error which run of a sweep is under way. auto: it is shown when "
+               "standard error is a terminal.",
+           .programs = "bench"}),
       Row<&BenchOptions::json>(
           {.help = "Print one JSON object for each mechanism and length in place of a table.",
            .programs = "bench-attention",

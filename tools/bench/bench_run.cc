@@ -1,22 +1,17 @@
-// Runs a model on texts or random sources, measures it, and formats the figures.
+// Runs a model on texts or random sources, and measures it.
 #include "tools/bench/bench_run.h"
 
 #include <algorithm>
-#include <cmath>
 #include <random>
 #include <utility>
 
-#include "absl/base/macros.h"
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "engine/core/errors.h"
 #include "engine/core/gather.h"
 #include "engine/core/status_macros.h"
-#include "engine/ops/matmul.h"
-#include "nlohmann/json.hpp"
-#include "tools/bench/matmul_recorder.h"
-#include "tools/cli/lines.h"
+#include "models/assembly/mixer_text.h"
 #include "tools/cli/model_flags.h"
 #include "tools/text/options/engine_options.h"
 #include "tools/text/options/resources.h"
@@ -26,25 +21,44 @@
 namespace nibu::internal {
 namespace {
 
+// Collects the results of sources that are submitted one after the other, and the times that they
+// take from there. `submit(i, done)` submits source i; `done` is to be called once with its result.
+template <typename T, typename Submit>
+absl::StatusOr<std::vector<T>> SubmitAll(size_t count, Submit submit, BenchResult* result) {
+  using Taken = absl::StatusOr<T>;
+  std::vector<double>& waits = result->line_latencies;
+  waits.resize(count);
+  const auto all = std::make_shared<Gather<T>>(count);
+  for (size_t i = 0; i < count; ++i) {
+    const Clock::time_point start = Clock::now();
+    const absl::Status status = submit(i, [all, i, start, &waits](uint64_t, Taken taken) {
+      waits[i] = SecondsSince(start);
+      all->Add(i, std::move(taken));
+    });
+    if (!status.ok()) all->Add(i, status);
+  }
+  return all->Await();
+}
+
+// Translates each line by itself, also one that was there before.
 absl::Status MeasureText(const std::vector<std::string>& lines,
                          const std::shared_ptr<const Plan>& plan, BenchResult* result) {
   TextCosts& costs = plan->engines->costs();
   const double tokenizing = costs.tokenizer_seconds;
   const double finishing = costs.text_seconds;
-  const auto all = std::make_shared<Gather<nibu::Result>>(lines.size());
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const auto line = std::make_shared<PendingLine>(
-        plan, nibu::Request{.key = i}, /*language=*/"",
-        [all, i](uint64_t, absl::StatusOr<nibu::Result> taken) { all->Add(i, std::move(taken)); });
-    const absl::Status status = line->Submit(PlainLine(lines[i]), kForever);
-    if (!status.ok()) all->Add(i, status);
-  }
-  NIBU_ASSIGN_OR_RETURN(const auto results, all->Await());
-  for (const nibu::Result& line : results) {
-    result->sentences += line.source_tokens > 0 ? 1 : 0;
+  const uint64_t sentences = costs.sentences;
+  const auto submit = [&](size_t i, nibu::Done done) {
+    const auto line = std::make_shared<PendingLine>(plan, nibu::Request{.key = i}, /*language=*/"",
+                                                    std::move(done));
+    return line->Submit(PlainLine(lines[i]), kForever);
+  };
+  NIBU_ASSIGN_OR_RETURN(auto results, SubmitAll<nibu::Result>(lines.size(), submit, result));
+  for (nibu::Result& line : results) {
     result->source_tokens += line.source_tokens;
     result->target_tokens += line.target_tokens;
+    result->translations.push_back(std::move(line.hypotheses[0].text));
   }
+  result->sentences = costs.sentences - sentences;
   result->tokenizer_seconds = costs.tokenizer_seconds - tokenizing;
   result->text_seconds = costs.text_seconds - finishing;
   return absl::OkStatus();
@@ -53,23 +67,19 @@ absl::Status MeasureText(const std::vector<std::string>& lines,
 absl::Status MeasureIds(const std::vector<std::vector<int>>& sources,
                         const DecodingOptions& options, Translator* translator,
                         BenchResult* result) {
-  NIBU_ASSIGN_OR_RETURN(const auto results, translator->Translate(sources, options));
+  NIBU_ASSIGN_OR_RETURN(const auto plan, translator->Plan(options));
+  const auto submit = [&](size_t i, Done done) {
+    const Request request = {.source = sources[i], .plan = plan, .key = i};
+    return translator->Submit(request, std::move(done), kForever).status();
+  };
+  NIBU_ASSIGN_OR_RETURN(const auto results,
+                        SubmitAll<std::vector<Hypothesis>>(sources.size(), submit, result));
   result->sentences = sources.size();
-  for (const auto& source : sources) result->source_tokens += static_cast<int64_t>(source.size());
-  for (const auto& sentence : results) {
-    result->target_tokens += static_cast<int64_t>(sentence[0].tokens.size());
+  for (size_t i = 0; i < sources.size(); ++i) {
+    result->source_tokens += static_cast<int64_t>(sources[i].size());
+    result->target_tokens += static_cast<int64_t>(results[i][0].tokens.size());
   }
   return absl::OkStatus();
-}
-
-// Returns whose kernels multiplied: "nibu", "oneDNN" or "both".
-const char* MatmulKernelsOf(const BenchResult& result) {
-  if (result.own_matmul_calls == 0) return "oneDNN";
-  return result.own_matmul_calls == result.matmul_calls ? "nibu" : "both";
-}
-
-double Milliseconds(const BenchResult& result, double part) {
-  return 1000 * Percentile(result.measurement.latencies, part);
 }
 
 }  // namespace
@@ -81,21 +91,11 @@ absl::Status Bench::Load(const ModelOptions& loading) {
   NIBU_ASSIGN_OR_RETURN(OpenedModel opened,
                         OpenModelOrShape(workload_.models[0], workload_.is_shape, loading));
   NIBU_ASSIGN_OR_RETURN(ModelParts parts, LoadParts(std::move(opened), workload_.models, loading));
-  // All outputs have a given length, however short their source is.
-  if (workload_.output_length > 0) parts.loaded.defaults.max_length_factor = 0;
-  model_ = std::make_shared<const ModelParts>(std::move(parts));
+  model_ = std::make_shared<ModelParts>(std::move(parts));
+  max_length_factor_ = model_->loaded.defaults.max_length_factor;
   load_seconds_ = SecondsSince(start);
   load_peak_bytes_ = PeakMemoryBytes();
   return absl::OkStatus();
-}
-
-absl::Status Bench::ReadText() {
-  NIBU_ASSIGN_OR_RETURN(InputLines file, InputLines::Open(workload_.src));
-  for (std::string line;;) {
-    NIBU_ASSIGN_OR_RETURN(const bool more, file.Next(&line));
-    if (!more) return absl::OkStatus();
-    lines_.push_back(line);
-  }
 }
 
 absl::Status Bench::CheckLengths(const BenchSettings& settings) const {
@@ -103,19 +103,18 @@ absl::Status Bench::CheckLengths(const BenchSettings& settings) const {
   const std::string positions =
       absl::StrCat(config.max_positions, " positions of ", workload_.models[0]);
   const int suffix = static_cast<int>(config.source_suffix.size());
-  const int longest = std::max(settings.source_length, workload_.src.empty() ? 47 : 1);
+  const int longest = std::max(settings.source_length, workload_.lines.empty() ? 47 : 1);
   if (longest > std::min(settings.translator.max_source_length, config.max_positions - suffix)) {
     return Invalid("sources of ", longest, " tokens are more than --max_input_length or the ",
                    positions, "; set a shorter --source_length");
   }
-  if (workload_.output_length > config.max_positions) {
-    return Invalid("--output_length=", workload_.output_length, " is more than the ", positions);
+  if (settings.output_length > config.max_positions) {
+    return Invalid("--output_length=", settings.output_length, " is more than the ", positions);
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
-  if (!workload_.src.empty() && lines_.empty()) NIBU_RETURN_IF_ERROR(ReadText());
   if (model_ == nullptr || model_->loaded.model->compute_type != settings.compute_type) {
     NIBU_RETURN_IF_ERROR(Load(settings.loading));
   }
@@ -123,14 +122,17 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
   ResetPeakMemory();
 
   Options text = settings.text;
-  text.split_sentences = false;  // each line is translated as one sentence
   text.return_scores = false;
   TranslatorOptions options = settings.translator;
-  if (workload_.output_length > 0) {
-    text.min_decoding_length = workload_.output_length;
-    text.max_decoding_length = workload_.output_length;
-    options.max_decoding_length = workload_.output_length;
+  if (settings.output_length > 0) {
+    text.min_decoding_length = settings.output_length;
+    text.max_decoding_length = settings.output_length;
+    options.max_decoding_length = settings.output_length;
   }
+  // Outputs of a given length have it however short their source is.
+  auto& max_length_factor = model_->loaded.defaults.max_length_factor;
+  max_length_factor = max_length_factor_;
+  if (settings.output_length > 0) max_length_factor = 0;
   DecodingOptions decoding = MakeDecodingOptions(text, model_->loaded.defaults);
   decoding.shortlist = model_->loaded.shortlist;
   std::vector<MatmulRecorder> recorders(static_cast<size_t>(options.threads));
@@ -140,7 +142,7 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
   const absl::Cleanup close = [&] { engines->Close(); };
   auto plan = std::make_shared<Plan>(engines, nullptr);
   NIBU_ASSIGN_OR_RETURN(plan->engine, engines->For(model_, 1, 1));
-  if (!workload_.src.empty()) {
+  if (!workload_.lines.empty()) {
     NIBU_ASSIGN_OR_RETURN(plan->lines,
                           engines->Prepare(plan->engine, *model_, nullptr, nullptr, text));
   }
@@ -156,23 +158,20 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
     engine.StartMeasuring();
     for (MatmulRecorder& recorder : recorders) recorder.Clear();
     const Clock::time_point translating = Clock::now();
-    NIBU_RETURN_IF_ERROR(workload_.src.empty() ? MeasureIds(sources, decoding, &engine, &result)
-                                               : MeasureText(lines_, plan, &result));
+    NIBU_RETURN_IF_ERROR(workload_.lines.empty() ? MeasureIds(sources, decoding, &engine, &result)
+                                                 : MeasureText(workload_.lines, plan, &result));
     result.seconds = SecondsSince(translating);
     result.measurement = engine.FinishMeasuring();
-    if (result.sentences == 0) {
-      return Invalid(workload_.src, " has no text; give a file with a segment a line");
-    }
     // The first run is the warm-up. Its result counts only until another one is there.
     if (i > 1 && result.seconds >= fastest.seconds) continue;
     fastest = std::move(result);
     products.clear();
     for (MatmulRecorder& recorder : recorders) products.push_back(std::move(recorder));
   }
-  fastest.model = workload_.models[0];
-  fastest.settings = settings;
+  Describe(settings, &fastest);
   fastest.load_seconds = load_seconds;
   fastest.peak_rss_bytes = std::max(load_peak_bytes_, PeakMemoryBytes());
+  NIBU_RETURN_IF_ERROR(Score(&fastest));
   for (const MatmulRecorder& recorder : products) {
     fastest.matmul_seconds = std::max(fastest.matmul_seconds, recorder.seconds());
     fastest.matmul_calls += recorder.calls();
@@ -183,8 +182,52 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
   plan.reset();
   engines->Close();
   NIBU_ASSIGN_OR_RETURN(fastest.matmul_floor_seconds, MatmulFloor(products, options.kernels));
-  fastest.weight_bytes = model_->weight_bytes();
+  NIBU_RETURN_IF_ERROR(CompareWithLimit(products, options, &fastest));
   return fastest;
+}
+
+absl::Status Bench::CompareWithLimit(const std::vector<MatmulRecorder>& products,
+                                     const TranslatorOptions& options, BenchResult* result) {
+  size_t bytes = 0;
+  for (const MatmulRecorder& recorder : products) bytes = std::max(bytes, recorder.weight_bytes());
+  const ComputeType type = result->settings.compute_type;
+  const auto [found, is_new] =
+      peaks_.try_emplace({type, options.kernels, options.threads, bytes}, MachinePeak());
+  if (is_new) {
+    NIBU_ASSIGN_OR_RETURN(found->second,
+                          MeasurePeak(type, options.kernels, options.threads, bytes));
+  }
+  result->peak = found->second;
+  for (const MatmulRecorder& recorder : products) {
+    result->limit_seconds = std::max(result->limit_seconds, recorder.Limit(result->peak));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Bench::Score(BenchResult* result) {
+  if (workload_.references.empty()) return absl::OkStatus();
+  NIBU_ASSIGN_OR_RETURN(result->quality, ScoreText(result->translations, workload_.references));
+  if (first_.empty()) first_ = result->translations;
+  size_t equal = 0;
+  for (size_t i = 0; i < first_.size(); ++i) equal += first_[i] == result->translations[i] ? 1 : 0;
+  result->equal_lines = static_cast<double>(equal) / static_cast<double>(first_.size());
+  return absl::OkStatus();
+}
+
+void Bench::Describe(const BenchSettings& settings, BenchResult* result) const {
+  const ModelConfig& config = model_->loaded.model->config;
+  const auto mechanisms = [](const std::vector<MixerSpec>& mixers) {
+    return mixers.empty() ? MixerSpec().ToText() : MixersToText(mixers);
+  };
+  result->model = absl::StrJoin(workload_.models, ",");
+  result->settings = settings;
+  result->source_file = workload_.source_file;
+  result->source_sha256 = workload_.source_sha256;
+  result->lines = workload_.lines.empty() ? result->sentences : workload_.lines.size();
+  result->encoder_attention = mechanisms(config.encoder_attention);
+  result->cross_attention = mechanisms(config.cross_attention);
+  result->has_shortlist = model_->loaded.shortlist != nullptr;
+  result->weight_bytes = model_->weight_bytes();
 }
 
 std::vector<std::vector<int>> RandomSources(int sentences, int length, int vocabulary) {
@@ -196,91 +239,6 @@ std::vector<std::vector<int>> RandomSources(int sentences, int length, int vocab
       token = static_cast<int>(random() % static_cast<uint32_t>(vocabulary));
   }
   return sources;
-}
-
-double Percentile(std::vector<double> values, double part) {
-  ABSL_ASSERT(0 <= part && part <= 1);
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const double rank = std::ceil(part * static_cast<double>(values.size()));
-  return values[static_cast<size_t>(std::max(rank, 1.0)) - 1];
-}
-
-std::optional<double> FloorRatio(const BenchResult& result) {
-  const double ratio = result.matmul_floor_seconds / result.seconds;
-  if (ratio > 1) return std::nullopt;
-  return ratio;
-}
-
-std::string BenchJson(const BenchResult& result) {
-  const Profile& profile = result.measurement.profile;
-  const double floor = result.matmul_floor_seconds;
-  const std::optional<double> ratio = FloorRatio(result);
-  const nlohmann::ordered_json json = {
-      {"model", result.model},
-      {"compute_type", ComputeTypeName(result.settings.compute_type)},
-      {"isa", InstructionSet()},
-      {"threads", result.settings.translator.threads},
-      {"beam_size", result.settings.decoding.beam_size},
-      {"batch_size", result.settings.translator.batch_size},
-      {"sentences", result.sentences},
-      {"source_tokens", result.source_tokens},
-      {"target_tokens", result.target_tokens},
-      {"seconds", result.seconds},
-      {"tokens_per_second", static_cast<double>(result.target_tokens) / result.seconds},
-      {"sentences_per_second", static_cast<double>(result.sentences) / result.seconds},
-      {"latency_ms",
-       {{"p50", Milliseconds(result, 0.5)},
-        {"p90", Milliseconds(result, 0.9)},
-        {"p99", Milliseconds(result, 0.99)}}},
-      {"load_seconds", result.load_seconds},
-      {"peak_rss_bytes", result.peak_rss_bytes},
-      {"weight_bytes", result.weight_bytes},
-      {"profile",
-       {{"encoder", profile.encoder},
-        {"decoder_matmul", profile.decoder_matmul},
-        {"attention", profile.attention},
-        {"search", profile.search},
-        {"tokenizer", result.tokenizer_seconds},
-        {"text", result.text_seconds}}},
-      {"matmul_seconds", result.matmul_seconds},
-      {"matmul_kernels", MatmulKernelsOf(result)},
-      {"matmul_floor_seconds", floor},
-      {"matmul_floor_ratio", ratio ? nlohmann::ordered_json(*ratio) : nullptr}};
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-std::string BenchTableHead() {
-  return "compute                  |    sen-  source   target          | "
-         "  target    sen-  latency       ms          | "
-         "  load    peak weights | % of the threads' time        |   matmul   floor       | "
-         "kernels\n"
-         "type      thr beam batch |  tences  tokens   tokens  seconds | "
-         "   tok/s  sent/s      p50      p90      p99 | "
-         "     s      MB      MB |  enc decm attn srch toke text |        s       s ratio |\n";
-}
-
-std::string BenchTableRow(const BenchResult& result) {
-  const BenchSettings& settings = result.settings;
-  const int batch = settings.translator.batch_size;
-  const Profile& profile = result.measurement.profile;
-  const double floor = result.matmul_floor_seconds;
-  const std::optional<double> ratio = FloorRatio(result);
-  const double percent = 100 / (result.seconds * settings.translator.threads);
-  return absl::StrFormat(
-      "%-8s %4d %4d %5s | %7d %7d %8d %8.3f | %8.1f %7.1f %8.2f %8.2f %8.2f | %6.2f %7.1f %7.1f | "
-      "%4.1f %4.1f %4.1f %4.1f %4.1f %4.1f | %8.3f %7.3f %5s | %s\n",
-      ComputeTypeName(settings.compute_type), settings.translator.threads,
-      settings.decoding.beam_size, batch == 0 ? "auto" : absl::StrFormat("%d", batch),
-      result.sentences, result.source_tokens, result.target_tokens, result.seconds,
-      static_cast<double>(result.target_tokens) / result.seconds,
-      static_cast<double>(result.sentences) / result.seconds, Milliseconds(result, 0.5),
-      Milliseconds(result, 0.9), Milliseconds(result, 0.99), result.load_seconds,
-      static_cast<double>(result.peak_rss_bytes) / 1e6,
-      static_cast<double>(result.weight_bytes) / 1e6, percent * profile.encoder,
-      percent * profile.decoder_matmul, percent * profile.attention, percent * profile.search,
-      percent * result.tokenizer_seconds, percent * result.text_seconds, result.matmul_seconds,
-      floor, ratio ? absl::StrFormat("%.2f", *ratio) : "short", MatmulKernelsOf(result));
 }
 
 }  // namespace nibu::internal

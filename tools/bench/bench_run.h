@@ -1,18 +1,21 @@
-// The work of nibu-bench: measures a model with many settings, and formats the results.
+// The work of nibu-bench: measures a model with many settings.
 #ifndef NIBU_TOOLS_BENCH_BENCH_RUN_H_
 #define NIBU_TOOLS_BENCH_BENCH_RUN_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "engine/translator.h"
-#include "tools/bench/bench_options.h"
-#include "tools/cli/flags.h"
+#include "tools/bench/bleu.h"
+#include "tools/bench/matmul_recorder.h"
 #include "tools/text/model/model_parts.h"
 
 namespace nibu::internal {
@@ -21,26 +24,38 @@ namespace nibu::internal {
 struct BenchWorkload {
   std::vector<std::string> models;  // a result of FindModels, or a model's shape
   bool is_shape = false;            // a shape (configs/*.json), for which weights are made
-  std::string src;                  // a file with a segment in each line; empty: random token ids
-  int sentences = 256;              // number of random sources
-  int output_length = 0;            // tokens of each output; 0: up to the EOS
-  int repeat = 1;                   // number of measured runs; the fastest counts
+  // A text, a line each; empty: the sources are random token ids.
+  TextLines lines = {};
+  std::string source_file = {};    // the text's file, or "bundled"
+  std::string source_sha256 = {};  // that of the lines, each with a line feed behind it
+  int sentences = 256;             // number of random sources
+  // Translations of the lines, to which those of a run are compared.
+  std::vector<TextLines> references = {};
+  int repeat = 1;  // number of measured runs; the fastest counts
 };
 
 // The settings of one run of a sweep.
 struct BenchSettings {
   ModelOptions loading;  // differs between runs in its compute type alone
   ComputeType compute_type = ComputeType::kFloat32;  // what that means on this CPU
+  SpeedOptions speed;
   Options text;
   DecodingOptions decoding;  // as in `text`, over the model's defaults
   TranslatorOptions translator;
   int source_length = 0;  // tokens of each random source; 0: 12 to 47
+  int output_length = 0;  // tokens of each output; 0: up to the end token
 };
 
 struct BenchResult {
   std::string model;
   BenchSettings settings;
-  size_t sentences = 0;
+  std::string source_file;  // empty: random sources
+  std::string source_sha256;
+  std::string encoder_attention;  // the mechanisms in effect
+  std::string cross_attention;
+  bool has_shortlist = false;
+  size_t lines = 0;      // lines of the text, or random sources
+  size_t sentences = 0;  // sentences that were translated, and pieces of long ones
   int64_t source_tokens = 0;
   int64_t target_tokens = 0;  // sum over the best hypotheses
   double seconds = 0;         // time of the whole run, from text to text
@@ -51,11 +66,21 @@ struct BenchResult {
   // system cannot reset this mark (Linux can), it is the most since the process started.
   int64_t peak_rss_bytes = 0;
   size_t weight_bytes = 0;
-  Translator::Measurement measurement;
+  TextLines translations = {};  // a line each; none for random sources
+  // Of each line, seconds from its submission to its result. Those of the measurement leave out the
+  // time in the queue.
+  std::vector<double> line_latencies = {};
+  Translator::Measurement measurement = {};
   double matmul_seconds = 0;        // matrix products of the worker for which they took longest
   size_t matmul_calls = 0;          // number of matrix products of all workers
   size_t own_matmul_calls = 0;      // number of these that our own kernels made
   double matmul_floor_seconds = 0;  // see MatmulFloor
+  MachinePeak peak = {};
+  double limit_seconds = 0;  // see MatmulRecorder::Limit; the worker for which it is longest
+  // With references: the scores, and the share of the lines that equal those of the sweep's first
+  // run.
+  std::optional<Quality> quality = {};
+  double equal_lines = 1;
 };
 
 // Measures one run after another. The model is loaded again if a run has another compute type than
@@ -63,7 +88,7 @@ struct BenchResult {
 // primitives are new for each run, which first does all the work once to warm up. Not thread-safe.
 class Bench {
  public:
-  explicit Bench(const BenchWorkload& workload) : workload_(workload) {}
+  explicit Bench(BenchWorkload workload) : workload_(std::move(workload)) {}
 
   // Measures a run. Returns the errors of the model and the text, and InvalidArgument if lengths
   // are beyond the model's positions.
@@ -71,42 +96,28 @@ class Bench {
 
  private:
   absl::Status Load(const ModelOptions& loading);
-  absl::Status ReadText();
   absl::Status CheckLengths(const BenchSettings& settings) const;
+  // Measures how near the run is to what the machine can do at most.
+  absl::Status CompareWithLimit(const std::vector<MatmulRecorder>& products,
+                                const TranslatorOptions& options, BenchResult* result);
+  // Compares the run's translations with the references and with those of the first run.
+  absl::Status Score(BenchResult* result);
+  // Sets what the result says of its workload.
+  void Describe(const BenchSettings& settings, BenchResult* result) const;
 
   const BenchWorkload workload_;
-  std::vector<std::string> lines_;           // the lines of workload_.src
-  std::shared_ptr<const ModelParts> model_;  // null until one is loaded
+  std::shared_ptr<ModelParts> model_;       // null until one is loaded
+  std::optional<float> max_length_factor_;  // the model's default
   double load_seconds_ = 0;
   int64_t load_peak_bytes_ = 0;
+  // The peaks that were measured, by compute type, kernels, threads and bytes.
+  std::map<std::tuple<ComputeType, MatmulKernels, int, size_t>, MachinePeak> peaks_;
+  TextLines first_;  // the translations of the first run
 };
 
 // Returns `sentences` sources of `length` random tokens each (0: of 12 to 47), with ids below
 // `vocabulary`. They are the same at every call.
 std::vector<std::vector<int>> RandomSources(int sentences, int length, int vocabulary);
-
-// Returns the value that a share `part` of the values does not exceed (nearest rank), or 0 if there
-// are no values. REQUIRES: 0 <= part <= 1.
-double Percentile(std::vector<double> values, double part);
-
-// Returns the share of the run's time that its matmuls alone take, or nullopt if the run is too
-// short to tell, since the matmuls took longer when they were replayed.
-std::optional<double> FloorRatio(const BenchResult& result);
-
-// Returns a JSON object, without a line end: `model`, `compute_type`, `isa`, `threads`,
-// `beam_size`, `batch_size` (0: chosen by the engine), `sentences`, ...
-std::string BenchJson(const BenchResult& result);
-
-// Return the two lines above a table, and the table's line for a run, line ends included. Times of
-// the profile are shown as shares of the threads' time.
-std::string BenchTableHead();
-std::string BenchTableRow(const BenchResult& result);
-
-// Runs nibu-bench attention, which measures the mechanisms of engine/attention/mixer_spec.h at
-// several lengths. The first argument is "attention".
-absl::Status BenchAttention(int argc, char** argv);
-// Returns the description of nibu-bench attention with its options.
-ProgramInfo BenchAttentionProgram(BenchOptions* bench, ModelOptions* model);
 
 }  // namespace nibu::internal
 

@@ -1,25 +1,35 @@
 // nibu-bench measures throughput and latency of a model, and compares them with its matmuls alone.
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
 #include "engine/core/status_macros.h"
+#include "tokenizer/unicode/language_code.h"
+#include "tools/bench/attention_bench.h"
 #include "tools/bench/bench_options.h"
+#include "tools/bench/bench_report.h"
 #include "tools/bench/bench_run.h"
+#include "tools/bench/bench_text.h"
 #include "tools/bench/bleu.h"
 #include "tools/cli/cli_options.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/model_flags.h"
 #include "tools/text/options/engine_options.h"
+#include "tools/text/options/resources.h"
 
 namespace nibu::internal {
 namespace {
 
-constexpr char kSwept[] = "compute_type threads beam_size batch_size source_length";
+constexpr char kSwept[] = "compute_type threads beam_size batch_size source_length lengths";
+
+constexpr int kRandomSources = 256;  // so many, unless --sentences says otherwise
 
 struct Settings {
   CliOptions cli;
@@ -35,14 +45,27 @@ ProgramInfo Program(Settings* settings) {
       "nibu-bench",
       "bench",
       "[flags]",
-      "Measures throughput, latency, memory, the time of each part, and the matmul floor. This\n"
-      "is the time of exactly the matrix products of a run, replayed with nothing between them.\n"
-      "The column kernels (matmul_kernels in JSON) says whose kernels multiplied: nibu's own,\n"
-      "oneDNN's, or both.\n"
-      "--compute_type, --threads, --beam_size, --batch_size and --source_length may be lists, "
-      "such\n"
-      "as 1,8,64; every combination is a run, which is printed as it ends. nibu-bench attention\n"
-      "measures mechanisms of attention, and nibu-bench bleu scores files.",
+      "Measures throughput, latency, memory, the time of each part, and how near it is to limits.\n"
+      "--compute_type, --threads, --beam_size, --batch_size, --source_length and --lengths may be\n"
+      "lists, such as 1,8,64; every combination is a run, which is printed as it ends. In the "
+      "table,\n"
+      "thr are the worker threads, and batch is the number of sentences that one decodes "
+      "together.\n"
+      "p50, p90 and p99 are percentiles of latency in ms: of decoding a sentence, without its time "
+      "in\n"
+      "the queue, and of a line, from its submission among all others to its translation. enc, "
+      "decm,\n"
+      "attn, srch, toke and text are shares of the threads' time in %: encoder, the decoder's "
+      "matrix\n"
+      "products, its attention, search, tokenizer, and making text of results. matmul and floor "
+      "are\n"
+      "the seconds of the matrix products in the run, and replayed with nothing between them; the\n"
+      "ratio is floor / seconds. The limit's ratio is the same if each product ran at the peak of "
+      "this\n"
+      "machine's products, or of reading its weights where that takes longer. kernels says whose\n"
+      "kernels multiplied: nibu's own, oneDNN's, or both. nibu-bench attention measures mechanisms "
+      "of\n"
+      "attention, and nibu-bench bleu scores files.",
       {{CliOptionRows(), &settings->cli},
        {BenchOptionRows(), &settings->bench},
        {ModelOptionRows(), &settings->model},
@@ -71,12 +94,15 @@ absl::StatusOr<BenchSettings> ReadSettings(const Settings& asked, const ModelDef
   NIBU_RETURN_IF_ERROR(ReadModelFlags(asked.cli.model, asked.model).status());
   settings.loading = LoadingOptions(asked);
   NIBU_ASSIGN_OR_RETURN(settings.compute_type, ChooseComputeType(asked.model.compute_type));
+  settings.speed = asked.speed;
   settings.text = asked.text;
   NIBU_ASSIGN_OR_RETURN(settings.decoding, ReadDecodingFlags(asked.text, asked.model, defaults));
   NIBU_ASSIGN_OR_RETURN(settings.translator,
                         ReadTranslatorFlags(asked.speed, asked.model, asked.text));
   settings.translator.max_decoding_length = std::max(1, settings.decoding.max_decoding_length);
-  settings.source_length = asked.bench.source_length;
+  const int both = asked.bench.lengths;
+  settings.source_length = both > 0 ? both : asked.bench.source_length;
+  settings.output_length = both > 0 ? both : asked.bench.output_length;
   return settings;
 }
 
@@ -101,25 +127,41 @@ absl::StatusOr<BenchWorkload> ReadWorkload(const Settings& asked) {
   const BenchOptions& bench = asked.bench;
   BenchWorkload workload;
   NIBU_ASSIGN_OR_RETURN(workload.models, ReadModelFlags(asked.cli.model, asked.model));
-  workload.src = bench.src;
-  workload.sentences = bench.sentences;
-  workload.output_length = bench.output_length;
+  workload.sentences = bench.sentences > 0 ? bench.sentences : kRandomSources;
   workload.repeat = bench.repeat;
   const std::string& config = bench.config;
   const bool random = bench.random_weights;
-  const bool has_text = !workload.src.empty();
-  NIBU_RETURN_IF_ERROR(
-      Refuse({{random == config.empty(), "--config and --random_weights go together"},
-              {random && !asked.cli.model.empty(), "give --model or --config, not both"},
-              {random && !asked.model.draft_model.empty(),
-               "--draft_model needs a model; random weights have none"},
-              {random && has_text, "--src needs a model; random weights take random sources"},
-              {has_text && FlagValues("source_length") != std::vector<std::string>{"0"},
-               "--source_length is of random sources, without --src"}}));
+  NIBU_RETURN_IF_ERROR(Refuse(
+      {{random == config.empty(), "--config and --random_weights go together"},
+       {random && !asked.cli.model.empty(), "give --model or --config, not both"},
+       {random && !asked.model.draft_model.empty(),
+        "--draft_model needs a model; random weights have none"},
+       {random && !bench.src.empty(), "--src needs a model; random weights take random sources"}}));
   workload.is_shape = random;
   if (random) workload.models = {config};
+  if (random || WasGiven("source_length") || WasGiven("lengths")) return workload;
+  NIBU_RETURN_IF_ERROR(ReadBenchText(bench, &workload));
   return workload;
 }
+
+// Shows which run of a sweep is under way, in a line that it removes again.
+class Progress {
+ public:
+  Progress(AutoBool asked, size_t runs)
+      : is_shown_(asked.value_or(isatty(STDERR_FILENO) != 0)), runs_(runs) {}
+  void Begin(size_t run) const {
+    if (!is_shown_) return;
+    absl::FPrintF(stderr, "\rrun %d of %d, after %.0f s ", run, runs_, SecondsSince(start_));
+  }
+  void End() const {
+    if (is_shown_) absl::FPrintF(stderr, "\r%40s\r", "");
+  }
+
+ private:
+  const bool is_shown_;
+  const size_t runs_;
+  const Clock::time_point start_ = Clock::now();
+};
 
 absl::Status Run(int argc, char** argv) {
   Settings asked;
@@ -131,23 +173,37 @@ absl::Status Run(int argc, char** argv) {
     NIBU_ASSIGN_OR_RETURN(const OpenedModel opened,
                           OpenModelOrShape(workload.models[0], /*is_shape=*/false, asked.model));
     defaults = opened.defaults;
+    const std::string& language = opened.vocabulary.source_language;
+    if (workload.source_file == kBundledText && !language.empty() &&
+        ShortLanguageCode(language) != "en") {
+      PrintNote(absl::StrCat("the bundled text is English, and the model reads ", language,
+                             "; give a text with --src"));
+    }
   }
   std::vector<BenchSettings> runs;
   const std::vector<std::string> swept = absl::StrSplit(kSwept, ' ');
   NIBU_RETURN_IF_ERROR(Combine(swept, asked, defaults, &runs));
 
   const bool json = asked.bench.json;
+  const BenchTable table = !workload.references.empty() ? BenchTable::kQuality
+                           : asked.bench.lengths > 0    ? BenchTable::kLengths
+                                                        : BenchTable::kSpeed;
+  const Progress progress(asked.bench.progress, runs.size());
   Bench bench(workload);
-  for (const BenchSettings& settings : runs) {
-    const absl::StatusOr<BenchResult> result = bench.Run(settings);
+  for (size_t i = 0; i < runs.size(); ++i) {
+    progress.Begin(i + 1);
+    const absl::StatusOr<BenchResult> result = bench.Run(runs[i]);
+    progress.End();
     NIBU_RETURN_IF_ERROR(UsageOfFlag(result.status()));
-    if (!json && &settings == runs.data()) {
-      absl::PrintF("%s on %s\n%s", workload.models[0], InstructionSet(), BenchTableHead());
+    if (!json && i == 0) {
+      absl::PrintF("%s on %s, up to %.0f GOP/s and %.1f GB/s a thread\n%s", result->model,
+                   InstructionSet(), result->peak.operations_per_second / 1e9,
+                   result->peak.bytes_per_second / 1e9, BenchTableHead(table));
     }
     if (!FloorRatio(*result).has_value()) {
       PrintWarning("the run is too short for a ratio to the matmul floor; give more --sentences");
     }
-    absl::PrintF("%s", json ? BenchJson(*result) + "\n" : BenchTableRow(*result));
+    absl::PrintF("%s", json ? BenchJson(*result) + "\n" : BenchTableRow(table, *result));
     if (std::fflush(stdout) != 0) {
       return absl::UnavailableError("cannot write standard output; is the disk full?");
     }

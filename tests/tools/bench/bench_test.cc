@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -12,11 +13,15 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nibu/version.h"
 #include "nlohmann/json.hpp"
 #include "tests/paths.h"
 #include "tests/sanitizers.h"
 #include "tests/tools/shell.h"
+#include "tools/bench/bench_report.h"
 #include "tools/bench/bench_run.h"
+#include "tools/bench/bench_text.h"
+#include "tools/bench/sha256.h"
 
 namespace nibu::internal {
 namespace {
@@ -28,6 +33,7 @@ using ::testing::Ge;
 using ::testing::HasSubstr;
 using ::testing::Le;
 using ::testing::Lt;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 const std::string kProgram = CaptionsProgram("nibu-bench");
@@ -75,6 +81,17 @@ TEST(BenchTest, RandomSourcesAreAlwaysTheSame) {
 BenchResult Example() {
   BenchResult result;
   result.model = "some/model";
+  result.source_file = "some/text";
+  result.source_sha256 = "abcd";
+  result.encoder_attention = "window:width=64";
+  result.cross_attention = "full";
+  result.lines = 3;
+  result.settings.text.patience = 2;
+  result.settings.text.beam_size = 3;
+  result.settings.decoding.length_penalty = 0.5;
+  result.settings.loading.draft_model = "a/draft";
+  result.settings.speed.matmul = MatmulKernels::kOneDnn;
+  result.settings.speed.batch_type = BatchType::kTokens;
   result.settings.compute_type = ComputeType::kInt8;
   result.settings.decoding.beam_size = 3;
   result.settings.translator.threads = 2;
@@ -89,6 +106,7 @@ BenchResult Example() {
   result.peak_rss_bytes = 3000000;
   result.weight_bytes = 1000000;
   result.measurement.latencies = {0.4, 0.1, 0.3, 0.2};
+  result.line_latencies = {0.5, 0.75, 1};
   result.measurement.profile.encoder = 0.4;
   result.measurement.profile.decoder_matmul = 0.8;
   result.measurement.profile.attention = 1.2;
@@ -97,39 +115,88 @@ BenchResult Example() {
   result.matmul_calls = 5;
   result.own_matmul_calls = 3;
   result.matmul_floor_seconds = 1.5;
+  result.peak = {4e9, 1e9};
+  result.limit_seconds = 0.5;
   return result;
 }
 
 TEST(BenchTest, JsonHasEveryField) {
   auto json = nlohmann::json::parse(BenchJson(Example()));
   EXPECT_FALSE(json["isa"].get<std::string>().empty());
-  json.erase("isa");
+  EXPECT_EQ(json["cpu"], CpuName());
+  EXPECT_EQ(json["version"], Version());
+  for (const char* name : {"isa", "cpu", "version"}) json.erase(name);
   EXPECT_EQ(json, nlohmann::json::parse(R"({
     "model": "some/model", "compute_type": "int8", "threads": 2, "beam_size": 3, "batch_size": 16,
+    "source_file": "some/text", "source_sha256": "abcd", "split_sentences": true,
+    "source_length": null, "output_length": 0, "lines": 3,
+    "search": {"patience": 2, "length_penalty": 0.5},
+    "encoder_attention": "window:width=64", "cross_attention": "full", "draft_model": "a/draft",
+    "shortlist": "none", "matmul": "onednn", "batch_type": "tokens",
     "sentences": 4, "source_tokens": 40, "target_tokens": 50, "seconds": 2.0,
     "tokens_per_second": 25.0, "sentences_per_second": 2.0,
-    "latency_ms": {"p50": 200.0, "p90": 400.0, "p99": 400.0}, "load_seconds": 0.25,
+    "latency_ms": {"p50": 200.0, "p90": 400.0, "p99": 400.0},
+    "line_latency_ms": {"p50": 750.0, "p90": 1000.0, "p99": 1000.0}, "load_seconds": 0.25,
     "peak_rss_bytes": 3000000, "weight_bytes": 1000000,
     "profile": {"encoder": 0.4, "decoder_matmul": 0.8, "attention": 1.2, "search": 0.2,
                 "tokenizer": 0.5, "text": 0.25},
     "matmul_seconds": 1.75, "matmul_kernels": "both",
-    "matmul_floor_seconds": 1.5, "matmul_floor_ratio": 0.75})"));
+    "matmul_floor_seconds": 1.5, "matmul_floor_ratio": 0.75,
+    "limit_seconds": 0.5, "limit_ratio": 0.25, "peak_operations_per_second": 4e9,
+    "peak_bytes_per_second": 1e9})"));
 }
 
-TEST(BenchTest, TableLinesUpUnderItsHead) {
-  const std::vector<std::string> head = Lines(BenchTableHead());
-  ASSERT_THAT(head, SizeIs(2));
-  const std::string row = Lines(BenchTableRow(Example())).at(0);
+TEST(BenchTest, JsonOfRandomSourcesAndOfQuality) {
+  BenchResult result = Example();
+  result.source_file = "";
+  result.settings.source_length = 30;
+  result.has_shortlist = true;
+  result.settings.loading.shortlist = "a/list";
+  result.quality.emplace();
+  result.quality->bleu = 31.5;
+  result.quality->chrf = 58.5;
+  result.equal_lines = 0.75;
+  const auto json = nlohmann::json::parse(BenchJson(result));
+  for (const char* name : {"source_file", "source_sha256", "split_sentences"}) {
+    EXPECT_TRUE(json[name].is_null()) << name;
+  }
+  EXPECT_EQ(json["source_length"], 30);
+  EXPECT_EQ(json["shortlist"], "a/list");
+  EXPECT_EQ(json["bleu"], 31.5);
+  EXPECT_EQ(json["chrf"], 58.5);
+  EXPECT_EQ(json["equal_lines"], 0.75);
+}
+
+// Returns the cells of the example's row, which has to line up under the table's head.
+std::vector<std::string> Cells(BenchTable table) {
+  BenchResult result = Example();
+  result.settings.source_length = result.settings.output_length = 64;
+  result.quality.emplace();
+  result.quality->bleu = 31.5;
+  result.quality->chrf = 58.25;
+  const std::vector<std::string> head = Lines(BenchTableHead(table));
+  EXPECT_THAT(head, SizeIs(2));
+  const std::string row = Lines(BenchTableRow(table, result)).at(0);
   for (size_t i = 0; i < row.size(); ++i) {
     if (row[i] != '|') continue;
     EXPECT_EQ(head[0].at(i), '|') << i;
     EXPECT_EQ(head[1].at(i), '|') << i;
   }
-  const std::vector<std::string> cells =
-      absl::StrSplit(row, absl::ByAnyChar(" |"), absl::SkipEmpty());
-  EXPECT_THAT(cells, ElementsAre("int8", "2", "3", "16", "4", "40", "50", "2.000", "25.0", "2.0",
-                                 "200.00", "400.00", "400.00", "0.25", "3.0", "1.0", "10.0", "20.0",
-                                 "30.0", "5.0", "12.5", "6.2", "1.750", "1.500", "0.75", "both"));
+  return absl::StrSplit(row, absl::ByAnyChar(" |"), absl::SkipEmpty());
+}
+
+TEST(BenchTest, TablesLineUpUnderTheirHeads) {
+  EXPECT_THAT(
+      Cells(BenchTable::kSpeed),
+      ElementsAre("int8", "2", "3", "16", "4", "40", "50", "2.000", "25.0", "2.0", "200.00",
+                  "400.00", "400.00", "750", "1000", "1000", "0.25", "3.0", "1.0", "10.0", "20.0",
+                  "30.0", "5.0", "12.5", "6.2", "1.750", "1.500", "0.75", "0.25", "both"));
+  EXPECT_THAT(Cells(BenchTable::kQuality),
+              ElementsAre("int8", "2", "3", "16", "31.50", "58.25", "100.0", "25.0", "2.0",
+                          "200.00", "400.00", "400.00", "3.0", "1.0"));
+  EXPECT_THAT(Cells(BenchTable::kLengths),
+              ElementsAre("int8", "2", "3", "16", "64", "64", "25.0", "40000.0", "10.0", "20.0",
+                          "30.0", "5.0", "0.75", "0.25"));
 }
 
 TEST(BenchTest, EveryCombinationIsARun) {
@@ -149,8 +216,9 @@ TEST(BenchTest, EveryCombinationIsARun) {
     EXPECT_EQ(json["target_tokens"], 30);
     EXPECT_EQ(json["isa"], InstructionSet());
     EXPECT_EQ(json["model"], TinyShape());
-    for (const char* positive : {"seconds", "tokens_per_second", "sentences_per_second",
-                                 "load_seconds", "matmul_seconds", "matmul_floor_seconds"}) {
+    for (const char* positive :
+         {"seconds", "tokens_per_second", "sentences_per_second", "load_seconds", "matmul_seconds",
+          "matmul_floor_seconds", "limit_seconds", "peak_bytes_per_second"}) {
       EXPECT_GT(json[positive].get<double>(), 0) << positive;
     }
     // Runs that are too short have no ratio.
@@ -213,6 +281,88 @@ TEST(BenchTest, TranslatesText) {
   EXPECT_GT(json["profile"]["text"].get<double>(), 0);
 }
 
+// The sentences of a line are split, as nibu-translate does it, and empty lines count as lines.
+TEST(BenchTest, TextIsSplitLikeThatOfNibuTranslate) {
+  const std::string text = "A man is riding. A dog runs.\n\nTwo dogs are playing in the snow.\n";
+  const auto run = [&](const std::string& flags) {
+    const Outcome outcome = Shell(
+        absl::StrCat(kProgram, " --json --threads=1 --beam_size=1 --src=/dev/stdin ", flags), text);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out);
+  };
+  const nlohmann::json split = run("");
+  EXPECT_EQ(split["sentences"], 3);
+  EXPECT_EQ(split["lines"], 3);
+  EXPECT_EQ(split["source_file"], "/dev/stdin");
+  EXPECT_EQ(split["source_sha256"], Sha256(text));
+  EXPECT_EQ(split["split_sentences"], true);
+  const nlohmann::json whole = run("--nosplit_sentences --protect=none --sentences=1");
+  EXPECT_EQ(whole["sentences"], 1);
+  EXPECT_EQ(whole["source_sha256"], Sha256(text.substr(0, text.find('\n') + 1)));
+  EXPECT_EQ(whole["search"]["protect"], "none");
+}
+
+TEST(BenchTest, WithoutATextTheBundledOneIsMeasured) {
+  const Outcome outcome = Shell(kProgram + " --json --threads=1 --beam_size=1 --sentences=3", "");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["source_file"], "bundled");
+  EXPECT_EQ(json["lines"], 3);
+  BenchWorkload workload;
+  ASSERT_TRUE(ReadBenchText({}, &workload).ok());
+  EXPECT_THAT(workload.lines, SizeIs(500));
+  EXPECT_EQ(std::set<std::string>(workload.lines.begin(), workload.lines.end()).size(), 500U);
+  // A length asks for random sources.
+  const Outcome random =
+      Shell(kProgram + " --json --threads=1 --beam_size=1 --sentences=3 --source_length=9", "");
+  EXPECT_EQ(nlohmann::json::parse(random.out)["source_tokens"], 27);
+  const Outcome german = Shell(
+      absl::StrCat(Program("nibu-bench"), " --sentences=1 --model='", TestdataPath("de-en"), "'"),
+      "");
+  EXPECT_THAT(german.err, HasSubstr("the bundled text is English, and the model reads de"));
+}
+
+TEST(BenchTest, QualityAgainstReferences) {
+  const std::string reference = absl::StrCat(testing::TempDir(), "/bench_reference_", getpid());
+  std::ofstream(reference) << "Ein Mann fährt Fahrrad.\n";
+  const std::string command = absl::StrCat(kProgram, " --threads=1 --beam_size=4 --ref='",
+                                           reference, "' --compute_type=float32,int8 ");
+  const std::string text = "A man is riding a bicycle.\n";
+  const Outcome outcome = Shell(command + "--json --src=/dev/stdin", text);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto lines = Lines(outcome.out);
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_NEAR(nlohmann::json::parse(lines[0])["bleu"].get<double>(), 100, 1e-6);
+  EXPECT_NEAR(nlohmann::json::parse(lines[0])["chrf"].get<double>(), 100, 1e-6);
+  EXPECT_EQ(nlohmann::json::parse(lines[0])["equal_lines"], 1);
+  const Outcome table = Shell(command + "--src=/dev/stdin", text);
+  EXPECT_THAT(table.out, HasSubstr("BLEU  chrF"));
+  EXPECT_THAT(table.out, HasSubstr("100.00 100.00   100.0 |"));
+  ExpectOneLineError("nibu-bench", Shell(command + "--src=/dev/stdin", text + text), 1,
+                     "the translation has 2 lines and its reference 1");
+  ExpectOneLineError("nibu-bench", Shell(command, text), 2, "--ref means nothing without --src");
+}
+
+TEST(BenchTest, CostByLength) {
+  const Outcome outcome = Shell(absl::StrCat(Program("nibu-bench"), " --random_weights --config='",
+                                             TinyShape(), "' --sentences=2 --lengths=4,16"),
+                                "");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto lines = Lines(outcome.out);
+  ASSERT_THAT(lines, SizeIs(1 + 2 + 2));
+  EXPECT_THAT(lines[0], HasSubstr("GB/s a thread"));
+  EXPECT_THAT(lines[3], HasSubstr(" |      4      4 | "));
+  EXPECT_THAT(lines[4], HasSubstr(" |     16     16 | "));
+  ExpectUsageError("--lengths=4", "--lengths and --output_length do not go together");
+}
+
+TEST(BenchTest, ProgressOfASweep) {
+  const Outcome outcome = BenchTiny("--json --batch_size=1,2 --progress");
+  EXPECT_THAT(outcome.err, HasSubstr("run 1 of 2"));
+  EXPECT_THAT(outcome.err, HasSubstr("run 2 of 2"));
+  EXPECT_THAT(BenchTiny("--json").err, Not(HasSubstr("run 1")));
+}
+
 TEST(BenchTest, ARunThatIsTooShortHasNoFloorRatio) {
   BenchResult result;
   result.seconds = 0.5;
@@ -221,10 +371,10 @@ TEST(BenchTest, ARunThatIsTooShortHasNoFloorRatio) {
   result.matmul_floor_seconds = 0.6;
   EXPECT_EQ(FloorRatio(result), std::nullopt);
   EXPECT_TRUE(nlohmann::json::parse(BenchJson(result))["matmul_floor_ratio"].is_null());
-  EXPECT_NE(BenchTableRow(result).find("short"), std::string::npos);
+  EXPECT_THAT(BenchTableRow(BenchTable::kSpeed, result), HasSubstr("short"));
 }
 
-TEST(BenchTest, AnEnsembleTranslatesRandomSources) {
+TEST(BenchTest, AnEnsembleTranslates) {
   const std::string model = CaptionsModelPath();
   const auto run = [](const std::string& models) {
     const Outcome outcome =
@@ -253,7 +403,7 @@ TEST(BenchTest, RefusesBeforeAnythingRuns) {
   ExpectOneLineError("nibu-bench", BenchTiny("--encoder_attention=mlp:4"), 1, "mlp:positions=4");
   ExpectUsageError("word", "unexpected argument \"word\"");
   ExpectOneLineError("nibu-bench", Shell(absl::StrCat(kProgram, " --src=x --source_length=4"), ""),
-                     2, "--source_length is of random sources");
+                     2, "--source_length and --src do not go together");
 }
 
 TEST(BenchTest, FailsWithOneLine) {

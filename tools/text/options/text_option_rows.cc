@@ -8,7 +8,7 @@ namespace nibu::internal {
 namespace {
 
 // Sets of programs.
-constexpr char kTexts[] = "translate score serve";
+constexpr char kTexts[] = "translate score bench serve";
 constexpr char kSearches[] = "translate bench serve";
 constexpr char kTranslating[] = "translate serve";
 
@@ -247,7 +247,7 @@ absl::Span<const OptionRow> TextOptionRows() {
            .group = kLengthsGroup,
            .default_value = "1",
            .least = 0,
-           .programs = kTexts}),
+           .programs = "translate score serve"}),
       Row<&Options::max_decoding_length>(
           {.help = "Most tokens generated for a sentence. The model's positions and Marian's "
                    "max-length-factor are limits, too. A model's own default takes the place of "
