@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/bench/bench_run.h"
+#include "tools/bench/bench_report.h"
 #include "tools/cli/lines.h"
 #include "tools/cli/output_file.h"
 #include "tools/cli/totals.h"

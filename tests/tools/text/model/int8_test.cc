@@ -68,8 +68,8 @@ std::vector<std::string> Translations(OpenedModel opened, ComputeType type) {
 }
 
 // int8 gives 35 of the lines as float32 does before the columns are scaled. Scaled by 0.01, 0.003
-// and 0.001, it gave 14, none and none of them until weights were equalized. Now it gives 29 or more
-// with VNNI, and 28 or more with AVX2, whose activations have 7 bits.
+// and 0.001, it gave 14, none and none of them until weights were equalized. Now it gives 29 or
+// more with VNNI, and 28 or more with AVX2, whose activations have 7 bits.
 TEST(Int8, TranslatesScaledChannelsAsFloat32Does) {
   const auto expected = Translations(ScaledCaptions(1), ComputeType::kFloat32);
   for (const float factor : {0.1f, 0.01f, 0.003f, 0.001f}) {
