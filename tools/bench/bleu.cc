@@ -219,6 +219,7 @@ absl::StatusOr<Quality> ScoreText(const TextLines& output,
   AllMatches<kChrfOrders> characters = {};
   for (size_t line = 0; line < output.size(); ++line) {
     std::vector<Units> expected;
+    expected.reserve(references.size());
     for (const TextLines& text : references) expected.push_back(WordsOf(Tokenize13a(text[line])));
     const Units words = WordsOf(Tokenize13a(output[line]));
     quality.output_tokens += static_cast<int64_t>(words.places.size());

@@ -187,10 +187,8 @@ def random_lines(program, sentences, number):
         if len(sides) == 2 and count([sides[0][1]], sides[1][0]) == (True, False) == count([sides[1][1]], sides[0][0]):
             lines.append(sides)
     output, _ = program.all([f"{a[0]} {b[0]}" for a, b in lines])
-    # What the sentences alone become shows which one a part belongs to.
-    first, _ = program.all([a[0] for a, _ in lines])
     wrong = {"lost": 0, "doubled": 0, "in the other sentence": 0}
-    for (a, b), out, alone in zip(lines, output, first):
+    for (a, b), out in zip(lines, output):
         lost, doubled = count([a[1], b[1]], out)
         wrong["lost"] += lost
         wrong["doubled"] += doubled
