@@ -95,7 +95,8 @@ def decode(body, part, kind, number):
 
 def with_utf8(header, part, encoding, is_mail):
     """Returns the header of a part whose text is now UTF-8."""
-    part.del_param("charset")  # which may be empty
+    if part.get_param("charset") == "":  # set_param would add another one
+        part.del_param("charset")
     part.set_param("charset", "utf-8")
     content_type = " ".join(str(part["Content-Type"]).split())
     version = "" if "MIME-Version" in part or not is_mail else "MIME-Version: 1.0\n"
