@@ -163,7 +163,7 @@ def messages(files, most):
         with open(file, "rb") as stream:
             try:
                 catalogue = gettext.GNUTranslations(stream)._catalog
-            except (OSError, UnicodeDecodeError):  # no charset is named
+            except (OSError, ValueError, IndexError):  # no charset, or a header of another form
                 continue
         for source, target in catalogue.items():
             if isinstance(source, str) and PART.search(source) and target and "\n" not in source.strip() + target.strip():
