@@ -84,10 +84,10 @@ constexpr char kQtPlaceholder[] = R"(%L?\d{1,2}\b)";
 constexpr char kShortcode[] = R"(\B:[a-z+-][a-z0-9_+-]*:)";
 // #tag, but not the number "#1".
 constexpr char kHashtag[] = R"(\B#[A-Za-z_@L@][\w@L@]*)";
-// Signs of a speaker or of music at the beginning: >> Hello; and [00:00:02.000 --> 00:00:11.400],
+// Signs of a speaker or of music: >> Hello; and [00:00:02.000 --> 00:00:11.400],
 // 00:02,000
 constexpr char kTimeCode[] =
-    R"(^\s*(?:>>+|[—♪♫]+)(?:\s|$)|[♪♫]+|\[\d{1,2}:\d{2}(?::\d{2})?\]|)"
+    R"((?:^\s*[—♪♫]+|\B>>+)(?:\s|$)|[♪♫]+|\[\d{1,2}:\d{2}(?::\d{2})?\]|)"
     R"([\[<]?\b(?:\d{1,2}:)?\d{1,2}:\d{2}[.,]\d{3}(?:\s*-->\s*(?:\d{1,2}:)?\d{1,2}:\d{2}[.,]\d{3})?\b[\]>]?)";
 // --help, --name=value; foo(), foo_bar, foo_bar(); Ctrl+C, F5
 constexpr char kCode[] =

@@ -93,7 +93,7 @@ TEST(ProtectTest, FindsCodesAndNumbers) {
             Found({":)", ";-)", ":D", "<3", "^^", "xD"}));
   EXPECT_EQ(Parts("1.2.3, v2.0.1-rc1 192.168.0.1:80 10.0.0.0/8."),
             Found({"1.2.3", "v2.0.1-rc1", "192.168.0.1:80", "10.0.0.0/8"}));
-  EXPECT_EQ(Parts(">> a ♪ b ♪"), Found({">> ", "♪", "♪"}));
+  EXPECT_EQ(Parts(">> a ♪ b ♪. >> c>>d"), Found({">> ", "♪", "♪", ">> "}));
   EXPECT_EQ(Parts("fe80::1, [::1]:8080 2001:db8::8a2e:370 1:2:3:4:5:6:7:8 12:30:45"),
             Found({"fe80::1", "[::1]:8080", "2001:db8::8a2e:370", "1:2:3:4:5:6:7:8"}));
   EXPECT_EQ(Parts(R"(Use std::vector, p->next, __init__. C:\\a\\b)"),
