@@ -12,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/paths.h"
 #include "tests/tools/shell.h"
 #include "tools/bench/sha256.h"
 
