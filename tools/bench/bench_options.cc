@@ -13,7 +13,7 @@ constexpr char kAttentionGroup[] = "Attention";
 }  // namespace
 
 absl::Span<const OptionRow> BenchOptionRows() {
-  static const absl::Span<const OptionRow> rows = OptionRows({
+  static const auto& rows = *new std::vector<OptionRow>(OptionRows({
       Row<&BenchOptions::config>(
           {.help =
                "File with the shape of a model that is measured with random weights. The folder "
@@ -119,7 +119,7 @@ absl::Span<const OptionRow> BenchOptionRows() {
           {.help = "Print one JSON object for each mechanism and length in place of a table.",
            .programs = "bench-attention",
            .is_common = true}),
-  });
+  }));
   return rows;
 }
 

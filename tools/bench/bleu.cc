@@ -258,12 +258,12 @@ absl::StatusOr<TextLines> ReadTextLines(const std::string& path) {
 }
 
 absl::Span<const OptionRow> BleuOptionRows() {
-  static const absl::Span<const OptionRow> rows = OptionRows({
+  static const auto& rows = *new std::vector<OptionRow>(OptionRows({
       Row<&BleuOptions::json>({.help = "Print one JSON object in place of text.",
                                .group = kOutputGroup,
                                .programs = "bench-bleu",
                                .is_common = true}),
-  });
+  }));
   return rows;
 }
 

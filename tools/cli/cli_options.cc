@@ -7,7 +7,7 @@
 namespace nibu::internal {
 
 absl::Span<const OptionRow> CliOptionRows() {
-  static const absl::Span<const OptionRow> rows = OptionRows({
+  static const auto& rows = *new std::vector<OptionRow>(OptionRows({
       Row<&CliOptions::model>(
           {.help =
                "Name, directory or file of a model, in any supported format. A name is that of a "
@@ -166,7 +166,7 @@ absl::Span<const OptionRow> CliOptionRows() {
                "protected (parts that differ from those of the source).",
            .programs = "translate",
            .is_common = true}),
-  });
+  }));
   return rows;
 }
 

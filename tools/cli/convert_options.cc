@@ -7,7 +7,7 @@
 namespace nibu::internal {
 
 absl::Span<const OptionRow> ConvertOptionRows() {
-  static const absl::Span<const OptionRow> rows = OptionRows({
+  static const auto& rows = *new std::vector<OptionRow>(OptionRows({
       Row<&ConvertOptions::config>(
           {.help = "File with the shape of a model that gets random weights, in place of --model. "
                    "The folder configs has such files. Such models serve measurements.",
@@ -38,7 +38,7 @@ absl::Span<const OptionRow> ConvertOptionRows() {
                "none: no packed weights. On other CPUs, and for other compute types, weights are "
                "packed when the model is loaded.",
            .values = "auto none float32 bfloat16 int8"}),
-  });
+  }));
   return rows;
 }
 

@@ -7,7 +7,7 @@
 namespace nibu::internal {
 
 absl::Span<const OptionRow> InspectOptionRows() {
-  static const absl::Span<const OptionRow> rows = OptionRows({
+  static const auto& rows = *new std::vector<OptionRow>(OptionRows({
       Row<&InspectOptions::tensors>(
           {.help =
                "List every tensor of the model, and verify a .nibu file's checksums. A line has "
@@ -51,7 +51,7 @@ absl::Span<const OptionRow> InspectOptionRows() {
                "is the head that the model names for alignments, if it names a single one.",
            .default_value = "-1",
            .programs = "inspect-attention"}),
-  });
+  }));
   return rows;
 }
 

@@ -15,7 +15,7 @@ constexpr char kAccessGroup[] = "Access";
 }  // namespace
 
 absl::Span<const OptionRow> ServeOptionRows() {
-  static const absl::Span<const OptionRow> rows = OptionRows({
+  static const auto& rows = *new std::vector<OptionRow>(OptionRows({
       Row<&ServeOptions::model>(
           {.help =
                "Name, directory or file of a model to be served; give the flag again for each "
@@ -118,7 +118,7 @@ absl::Span<const OptionRow> ServeOptionRows() {
                    "X-Forwarded-For is believed to name the client."}),
       Row<&ServeOptions::log_requests>(
           {.help = "Write a line for each request to standard error. No line has a text in it."}),
-  });
+  }));
   return rows;
 }
 

@@ -33,7 +33,7 @@ struct TestOptions {
 };
 
 absl::Span<const OptionRow> Rows() {
-  static const absl::Span<const OptionRow> rows = OptionRows({
+  static const auto& rows = *new std::vector<OptionRow>(OptionRows({
       Row<&TestOptions::test_number>({.help = "A number. It counts.", .group = "All", .least = 1}),
       Row<&TestOptions::test_switch>(
           {.help = "A switch.", .group = "All", .excludes = "test_text test_number=7"}),
@@ -49,7 +49,7 @@ absl::Span<const OptionRow> Rows() {
       Row<&TestOptions::test_hidden>(
           {.help = "An option of another program.", .group = "All", .programs = "other"}),
       Row<&TestOptions::config>({.help = "A file of options.", .group = "All", .programs = "test"}),
-  });
+  }));
   return rows;
 }
 

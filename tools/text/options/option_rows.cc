@@ -15,7 +15,7 @@ constexpr char kModels[] = "translate score bench serve";
 }  // namespace
 
 absl::Span<const OptionRow> ModelOptionRows() {
-  static const absl::Span<const OptionRow> rows = OptionRows({
+  static const auto& rows = *new std::vector<OptionRow>(OptionRows({
       Row<&ModelOptions::ensemble_weights>(
           {.help = "Weights of the models of an ensemble, separated by commas. Each model has one, "
                    "a number above 0, with which its log-probabilities enter the average. Empty: "
@@ -73,12 +73,12 @@ absl::Span<const OptionRow> ModelOptionRows() {
                    "--beam_size=1.",
            .type = "path",
            .programs = "translate bench"}),
-  });
+  }));
   return rows;
 }
 
 absl::Span<const OptionRow> SpeedOptionRows() {
-  static const absl::Span<const OptionRow> rows = OptionRows({
+  static const auto& rows = *new std::vector<OptionRow>(OptionRows({
       Row<&SpeedOptions::threads>(
           {.help = "Number of worker threads; 0 means all cores that the process may use. Threads "
                    "divide the sentences among them and, with an int8 model, the work on a single "
@@ -111,7 +111,7 @@ absl::Span<const OptionRow> SpeedOptionRows() {
                    "speed.",
            .least = 0,
            .programs = "library"}),
-  });
+  }));
   return rows;
 }
 

@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <limits>
-#include <list>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -248,16 +247,16 @@ absl::Status NotAValue(const OptionInfo& info, absl::string_view text, absl::str
 const char* FieldNameIn(absl::string_view signature) {
   const size_t begin = signature.rfind("::") + 2;
   const size_t size = signature.find_first_of("];", begin) - begin;
-  // Elements of a list stay where they are.
-  static std::list<std::string>& names = *new std::list<std::string>;
-  return names.emplace_back(signature.substr(begin, size)).c_str();
+  char* const name = new char[size + 1]();
+  signature.copy(name, size, begin);
+  return name;
 }
 
-absl::Span<const OptionRow> OptionRows(std::vector<OptionRow> rows) {
+std::vector<OptionRow> OptionRows(std::vector<OptionRow> rows) {
   for (size_t i = 1; i < rows.size(); ++i) {
     if (*rows[i].info.group == 0) rows[i].info.group = rows[i - 1].info.group;
   }
-  return *new std::vector<OptionRow>(std::move(rows));
+  return rows;
 }
 
 }  // namespace nibu::internal

@@ -171,9 +171,8 @@ OptionRow Row(OptionInfo info) {
   return row;
 }
 
-// Returns a table of these rows, which lives forever. A row that names no group is in that of the
-// row above it.
-absl::Span<const OptionRow> OptionRows(std::vector<OptionRow> rows);
+// Returns these rows. A row that names no group is in that of the row above it.
+std::vector<OptionRow> OptionRows(std::vector<OptionRow> rows);
 
 // Return the rows of the library's structs.
 absl::Span<const OptionRow> ModelOptionRows();

@@ -15,7 +15,7 @@ constexpr char kTranslating[] = "translate serve";
 }  // namespace
 
 absl::Span<const OptionRow> TextOptionRows() {
-  static const absl::Span<const OptionRow> rows = OptionRows({
+  static const auto& rows = *new std::vector<OptionRow>(OptionRows({
       Row<&Options::src_lang>(
           {.help = "Language of the source, for models that have to be told. Any common form will "
                    "do: de, deu, de-DE, deu_Latn. M2M-100, NLLB and mBART are such models; an "
@@ -267,7 +267,7 @@ absl::Span<const OptionRow> TextOptionRows() {
                    "and the exit status is 1. Without --split_sentences, each line is a sentence.",
            .values = "split truncate error",
            .programs = kTranslating}),
-  });
+  }));
   return rows;
 }
 
