@@ -134,7 +134,8 @@ constexpr char kLines[] =
     "A man is riding a bicycle. Two dogs are playing in the snow.\n";
 
 TEST(WarningsTest, OfTheProgram) {
-  const std::string flags = "--compute_type=float32 --noprogress --protect=none --output_format=jsonl ";
+  const std::string flags =
+      "--compute_type=float32 --noprogress --protect=none --output_format=jsonl ";
   const Outcome outcome =
       Translate(flags + "--warnings --stats --threads=2 --batch_size=1", kLines);
   const auto lines = JsonLines(outcome);
