@@ -16,8 +16,8 @@ namespace nibu::internal {
 // 1. with other names, if a name is missing in the best translation, or occurs several times; with
 //    names in place of its numbers, amounts and times, if these differ from the source's;
 // 2. without the parts whose names are missing again, or without the numbers that changed again; or
-// without the user's name or URL at the end
-//    of the sentence, if its stand-in has moved away from the end ("Ich bin Tom müde").
+//    without the user's name or URL at the end of the sentence, if its stand-in has moved away from
+//    the end ("Ich bin Tom müde").
 // Otherwise `hypotheses` are those of the best attempt: with the fewest names lost and numbers
 // changed and, of the attempts with and without a part at the end, with the greater log-probability
 // for each token.

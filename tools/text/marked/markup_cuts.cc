@@ -29,8 +29,8 @@ bool GoesOn(Tokens tokens, size_t i) {
          (blanks > 0 || IsBlank(LastCharacter(TextOf(tokens[i - 3]))));
 }
 
-// What stands in an element, or in none: a sentence, or other elements with nothing but white space
-// and separators between them (a menu, a list of tags, a form).
+// Describes what stands in an element, or in none: a sentence, or other elements with nothing but
+// white space and separators between them (a menu, a list of tags, a form).
 struct Content {
   bool is_sentence = false;
   bool has_separators = false;

@@ -161,6 +161,11 @@ const Row* RowOf(absl::string_view part) {
   return nullptr;
 }
 
+const RE2& Amount() {
+  static const RE2& amount = *new RE2(kAmount);
+  return amount;
+}
+
 // Returns whether a noun in the plural seems to follow, as languages write it that form the plural
 // with -s: "files were", but not "likes your".
 bool IsPlural(absl::string_view behind) {
@@ -290,11 +295,10 @@ bool StandsApart(absl::string_view part) {
 }
 
 std::vector<TextSpan> FindAmounts(absl::string_view text) {
-  static const RE2& amount = *new RE2(kAmount);
   std::vector<TextSpan> found;
   const re2::StringPiece all(text.data(), text.size());
   re2::StringPiece match;
-  for (size_t at = 0; amount.Match(all, at, text.size(), RE2::UNANCHORED, &match, 1);) {
+  for (size_t at = 0; Amount().Match(all, at, text.size(), RE2::UNANCHORED, &match, 1);) {
     const auto begin = static_cast<size_t>(match.data() - text.data());
     at = begin + match.size();
     if (match.size() > 1) found.push_back({begin, at});
@@ -308,10 +312,9 @@ StandIn StandInFor(absl::string_view part, absl::string_view behind) {
   static const RE2& tag = *new RE2("</?[A-Za-z][^<>]*>");
   if (absl::StrContains(text, '<')) RE2::GlobalReplace(&text, tag, "");
   const Row* const row = RowOf(absl::StripAsciiWhitespace(text));
-  static const RE2& amount = *new RE2(kAmount);
-  const StandIn found = row != nullptr                 ? row->stand_in
-                        : RE2::FullMatch(text, amount) ? StandIn::kNumber
-                                                       : StandIn::kAny;  // as "{a}/{b}"
+  const StandIn found = row != nullptr                   ? row->stand_in
+                        : RE2::FullMatch(text, Amount()) ? StandIn::kNumber
+                                                         : StandIn::kAny;  // as "{a}/{b}"
   if (found != StandIn::kAny) return found;
   return IsPlural(behind) ? StandIn::kNumber : StandIn::kName;
 }

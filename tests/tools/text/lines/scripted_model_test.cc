@@ -160,7 +160,7 @@ TEST_F(ScriptedModelTest, Turkish) {
   EXPECT_EQ(translated("The `dog` is big."), "iri `dog`.");
 }
 
-// What is kept comes out once, whatever the script does with the words.
+// Each kept part comes out once, whatever the script does with the words.
 TEST_F(ScriptedModelTest, RandomLines) {
   const std::vector<std::string> words = {"The", "dog", "is", "big", "Hello", "files", "so", "DOG"};
   std::mt19937 random(11);
