@@ -173,7 +173,7 @@ class CatalogueTest(unittest.TestCase):
                 ("a.php", "a dog", "no <.php"),
                 ("a.ts", "<TS><context>", "is no Qt Linguist Translation File"),
                 ("a.ts", "<other/>", "is no Qt Linguist Translation File"),
-                ("a.xlf", '<xliff version="2.0"/>', "is XLIFF 2.0; only XLIFF 1.2"),
+                ("a.xlf", '<xliff version="2.0">', "is no XLIFF: "),
                 ("a.tmx", "<tmx><header/><body/></tmx>", "give --tgt_lang")):
             with self.subTest(name=name, words=words):
                 self.refused(name, content, words=words)
@@ -413,6 +413,56 @@ class CatalogueTest(unittest.TestCase):
         self.assertIn("--markup=xml", self.log.read_text())
         same = xliff.replace('"en" datatype', '"en" target-language="en" datatype')
         self.assertIn('target-language="de"', self.translated("a.xlf", same, out="a.de.xlf"))
+
+    def test_xliff_2(self):
+        xliff = """<?xml version="1.0" encoding="UTF-8"?>
+<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.1" srcLang="en">
+  <file id="a">
+    <unit id="1">
+      <notes>
+        <note>A note.</note>
+      </notes>
+      <segment id="s1">
+        <source>A &lt; <pc id="1">dog</pc><ph id="2"/></source>
+      </segment>
+      <ignorable>
+        <source> </source>
+      </ignorable>
+      <segment state="initial">
+        <source>A cat</source>
+        <target>A cat</target>
+      </segment>
+      <segment state="final">
+        <source>A cat</source>
+        <target>Katze</target>
+      </segment>
+    </unit>
+    <group id="2" translate="no">
+      <unit id="3">
+        <segment>
+          <source>Keep</source>
+        </segment>
+      </unit>
+      <unit id="4" translate="yes">
+        <segment>
+          <source>Salt</source>
+        </segment>
+      </unit>
+    </group>
+  </file>
+</xliff>
+"""
+        wanted = xliff.replace('srcLang="en"', 'srcLang="en" trgLang="de"')
+        for old, new in (('<segment id="s1">', '<segment id="s1" state="translated">'), ("initial", "translated"),
+                         ('<ph id="2"/></source>', """<ph id="2"/></source>
+        <target>DE A &lt; <pc id="1">dog</pc><ph id="2"/></target>"""),
+                         ("<target>A cat", "<target>DE A cat"),
+                         ("<segment>\n          <source>Salt</source>", """<segment state="translated">
+          <source>Salt</source>
+          <target>DE Salt</target>""")):
+            self.assertIn(old, wanted)
+            wanted = wanted.replace(old, new)
+        self.assertEqual(self.translated("a.xlf", xliff, "--tgt_lang=de"), wanted)
 
     def test_tmx(self):
         tmx = """<?xml version='1.0' encoding='UTF-8' standalone="no"?>

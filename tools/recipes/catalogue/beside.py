@@ -153,10 +153,42 @@ def element_item(node, put):
     return Item([text], lambda new: fill(new[0]))
 
 
+def said_of(node, attribute):
+    """Returns what the element or the nearest one around it says, or None."""
+    return next((each.get(attribute) for each in [node, *node.iterancestors()] if each.get(attribute)), None)
+
+
+def read_xliff2(raw):
+    try:
+        root = etree.fromstring(raw, etree.XMLParser(resolve_entities=False, strip_cdata=False))
+    except etree.XMLSyntaxError as error:
+        fail(f"is no XLIFF: {error}")
+    if code := language(root.get("trgLang")):
+        root.set("trgLang", code)
+
+    def put(segment, source):
+        node = segment.find("{*}target")
+        if node is None:
+            node = etree.Element(source.tag.replace("source", "target"))
+            source.addnext(node)
+            source.tail = segment.text
+        node[:] = []
+        segment.set("state", "translated")  # that is: not reviewed yet
+        return node
+
+    items = []
+    for segment in root.iter("{*}segment"):
+        source, old = segment.find("{*}source"), segment.find("{*}target")
+        is_open = text_of(old) == "" or segment.get("state") == "initial"
+        if said_of(segment, "translate") != "no" and is_open and text_of(source):
+            items.append(element_item(source, lambda segment=segment, source=source: put(segment, source)))
+    return items, lambda: etree.tostring(root.getroottree(), xml_declaration=True, encoding="utf-8")
+
+
 def read_xliff(raw):
-    if version := re.search(rb"<xliff[^>]*\sversion=[\"'](2[.\d]*)", raw):
-        fail(f"is XLIFF {version[1].decode()}; only XLIFF 1.2 can be read")
     flags.insert(0, "--markup=xml")
+    if re.search(rb"<xliff[^>]*\sversion=[\"']2", raw):
+        return read_xliff2(raw)
     store = parse_xml(xliff.xlifffile, raw)
 
     def put(unit):
@@ -173,15 +205,13 @@ def read_xliff(raw):
 
     items = []
     for unit in store.units:
-        parents = [unit.xmlelement, *unit.xmlelement.iterancestors()]
-        file = next(parent for parent in parents if parent.tag.endswith("file"))
+        file = next(unit.xmlelement.iterancestors("{*}file"))
         said = file.get("target-language")
         if code := language(None if said == file.get("source-language") else said):
             file.set("target-language", code)
-        is_text = next((parent.get("translate") for parent in parents if parent.get("translate")), "yes") == "yes"
         old, node = unit.get_target_dom(), unit.get_source_dom()
         is_open = text_of(old) == "" or old.get("state") in ("new", "needs-translation")
-        if is_text and is_open and text_of(node):
+        if said_of(unit.xmlelement, "translate") != "no" and is_open and text_of(node):
             items.append(element_item(node, lambda unit=unit: put(unit)))
     return items, lambda: bytes(store)
 
