@@ -113,9 +113,20 @@ bool HasSameNumbers(absl::string_view source, const TextMeasure& from, absl::str
          SameNumbers(counted, Measure(counted).numbers, target, to.numbers, said);
 }
 
+// Returns how often a digit stands right behind a letter of a script with spaces.
+int CountGluedDigits(absl::string_view text) {
+  int count = 0;
+  for (size_t i = 1; i < text.size(); ++i) {
+    count += absl::ascii_isalpha(text[i - 1]) && absl::ascii_isdigit(text[i]) ? 1 : 0;
+  }
+  return count;
+}
+
 }  // namespace
 
 bool HasSameNumbers(absl::string_view source, absl::string_view target, const SaidNumbers& said) {
+  // A model may forget the space in front of a number: "bis30 Dollar".
+  if (CountGluedDigits(target) > CountGluedDigits(source)) return false;
   return HasSameNumbers(source, Measure(source), target, Measure(target), said);
 }
 

@@ -32,8 +32,8 @@ Warnings CheckTranslation(absl::string_view source, float expected_tokens, absl:
                           const Hypothesis& hypothesis, const SaidNumbers& said = {});
 
 // Returns whether a translation has its source's numbers, times and amounts of money: the digits of
-// each number, or its words; 7 p.m. or 19; and no other currency, nor none where the source has
-// one.
+// each number, or its words; 7 p.m. or 19; no other currency, nor none where the source has
+// one; and no more digits that touch a word in front of them.
 bool HasSameNumbers(absl::string_view source, absl::string_view target, const SaidNumbers& said);
 
 // Returns whether each of `parts` occurs in the text as often as in `parts` (once, unless parts are

@@ -127,6 +127,12 @@ TEST(TranslationCheckTest, NumbersInWords) {
   EXPECT_EQ(watched("at 7:45 a.m.", "um 19:45 Uhr"), "numbers");
 }
 
+TEST(TranslationCheckTest, NumbersTouchNoWords) {
+  EXPECT_FALSE(HasSameNumbers("From 20 to 30 a day", "Von 20 bis30 pro Tag", {}));
+  EXPECT_TRUE(HasSameNumbers("A4 has 30 cm", "A4 hat 30cm", {}));
+  EXPECT_TRUE(HasSameNumbers("There are 30 dogs", "有30只狗", {}));
+}
+
 TEST(TranslationCheckTest, PartsComeOnceEach) {
   EXPECT_TRUE(HasEachOnce({}, "any"));
   EXPECT_TRUE(HasEachOnce({"a.com", "%s"}, "%s: a.com"));
