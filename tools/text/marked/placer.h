@@ -79,14 +79,18 @@ class Placer {
   void FindName(size_t i);
   void JoinWords();
 
-  // place.cc: elements and points.
-  UnitRun FindCopy(const Node& element) const;
+  // place_elements.cc: elements.
+  void CutUnit(size_t at);
+  UnitRun FindPartOfWord(const Node& element);
+  UnitRun FindCopy(const Node& element);
   UnitRun FindRun(const Node& element) const;
   UnitRun FindNearest(const Node& element);
   bool Widen(size_t i);
   bool HasWordsIn(size_t begin, size_t end) const;
   bool HasOwnWords(const Node& element) const;
   void PlaceElement(size_t i, int pass);
+
+  // place.cc: points.
   size_t Anchor(const Annotation& point) const;
   void PlacePoint(size_t i);
   std::string Padded(size_t i, absl::string_view text, size_t at) const;

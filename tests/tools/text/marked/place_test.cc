@@ -119,6 +119,14 @@ TEST(PlaceTest, ElementsKeepWords) {
   EXPECT_EQ(Placed("see <b>1</b> and <i>2</i>", "sieh 1 und 2", {1, 0, 1, 0}),
             "sieh <b>1</b> und <i>2</i>");
   EXPECT_EQ(Placed("<b>$20</b> <i>Tom</i>", "20 $ Tom", {1, 0, 1}), "<b>20 $</b> <i>Tom</i>");
+  // So are parts of words.
+  EXPECT_EQ(Placed("see x<sub>i</sub> and H<sub>2</sub>SO<sub>4</sub>", "sieh H2SO4 und xi",
+                   {1, 0, 1, 0}),
+            "sieh H<sub>2</sub>SO<sub>4</sub> und x<sub>i</sub>");
+  // A picture at an element's end keeps the blank in front of it.
+  EXPECT_EQ(PlaceAnnotations({"a b  c", {{{2, 4}, "<a>", "<img></a>", false}}}, "x y z",
+                             Align("a b c", "x y z", {0, 1, 2})),
+            "x <a>y <img></a> z");
   // There are too few words.
   bool has_emptied = false;
   const MarkedText source = Parse("<b>a</b> <i>b</i>");
