@@ -1,6 +1,7 @@
 // Fuzzes the readers of texts of all kinds, which get the text in chunks of any size. Nothing may
 // be lost, and the units may not depend on the chunks. The first byte of the input is the seed of
-// the chunks' sizes. If it is odd, documents are cut every 64 bytes.
+// the chunks' sizes. If it is odd, documents are cut every 64 bytes; if its second bit is set,
+// texts in tags are read, too.
 #include <cstdint>
 #include <cstdlib>
 #include <random>
@@ -13,11 +14,13 @@ namespace {
 
 void Check(TextKind kind, Markup markup, absl::string_view text, unsigned seed) {
   const size_t max_piece = seed % 2 == 0 ? MarkupReader::kMaxPiece : 64;
-  const std::vector<UnitParts> units = ReadAll(kind, markup, text, max_piece);
+  const bool has_values = (seed & 2) != 0;
+  const std::vector<UnitParts> units = ReadAll(kind, markup, text, max_piece, has_values);
   std::minstd_rand random(seed);
   const size_t most = 1 + seed % 64;
   const auto next_size = [&] { return 1 + random() % most; };
-  if (Dump(ReadChunks(kind, markup, text, next_size, nullptr, max_piece)) != Dump(units)) {
+  if (Dump(ReadChunks(kind, markup, text, next_size, nullptr, max_piece, has_values)) !=
+      Dump(units)) {
     std::abort();
   }
   if (kind != TextKind::kDocument) return;

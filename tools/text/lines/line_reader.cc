@@ -105,7 +105,7 @@ class LineReader {
     line_.is_marked = line.is_marked;
     for (const MarkedLine::Segment& segment : line.segments) {
       line_.behind += segment.untouched;
-      line_.has_values |= segment.is_value;
+      line_.values += segment.is_value ? 1 : 0;
       MarkedText text = segment.marked;
       if (text.page != PageValue::kNone) {
         line_.behind += WritePageValue(text, plan_.target_language);

@@ -81,11 +81,10 @@ std::vector<absl::string_view> FreeNames(absl::string_view text,
 
 }  // namespace
 
-std::string PlaceValues(absl::string_view text) {
-  std::vector<std::string> parts = absl::StrSplit(text, kValueEnd);
-  std::string placed = std::move(parts.back());
-  parts.pop_back();
-  for (size_t i = 0; i < parts.size(); ++i) {
+std::string PlaceValues(absl::string_view text, size_t count) {
+  const std::vector<std::string> parts = absl::StrSplit(text, absl::MaxSplits(kValueEnd, count));
+  std::string placed = parts.back();
+  for (size_t i = 0; i + 1 < parts.size(); ++i) {
     absl::StrReplaceAll({{absl::StrCat(kValueMark, i, kValueMark), parts[i]}}, &placed);
   }
   return placed;

@@ -87,8 +87,8 @@ struct MarkedLine {
 inline constexpr absl::string_view kValueMark = "\uFDD0";
 inline constexpr absl::string_view kValueEnd = "\uFDD1";
 
-// Puts the values in front of a text into its tags.
-std::string PlaceValues(absl::string_view text);
+// Puts the first `count` values, which stand in front of a text, into its tags.
+std::string PlaceValues(absl::string_view text, size_t count);
 
 // Returns a line without markup, which is one segment.
 MarkedLine PlainLine(absl::string_view text);

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -121,14 +122,19 @@ void MarkFootnotes(absl::Span<MarkupToken> tokens) {
     } while (depth > 0 && ++end < tokens.size() && end < i + kMost &&
              tokens[end].kind != MarkupToken::kProtected);
     text = std::string(absl::StripAsciiWhitespace(text));
-    // A number in brackets behind a space may be a word: see [2] for more.
+    // A number in brackets behind a space may be a word: see [2] for more. One that touches a word
+    // is none: dog<a>2</a>
     const bool touches =
         tokens[i - 1].kind == MarkupToken::kText && !IsBlank(LastCharacter(TextOf(tokens[i - 1])));
     const bool is_last = end + 1 >= tokens.size() ||
                          absl::StrContains(".,:;!?)", TextOf(tokens[end + 1]).substr(0, 1));
     const bool is_bracketed =
         absl::StartsWith(text, "[") && absl::EndsWith(text, "]") && (touches || is_last);
-    if (depth > 0 || HasLetters(text) || text.empty() || !(is_raised || is_bracketed)) continue;
+    const bool is_link =
+        touches && tokens[i].value == "a" && absl::c_all_of(text, absl::ascii_isdigit);
+    if (depth > 0 || HasLetters(text) || text.empty() || !(is_raised || is_bracketed || is_link)) {
+      continue;
+    }
     for (; i <= end; ++i) tokens[i].kind = MarkupToken::kPoint;
     --i;
   }

@@ -4,17 +4,13 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "absl/base/macros.h"
-#include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "tokenizer/unicode/characters.h"
 #include "tokenizer/unicode/language_code.h"
 #include "tools/text/marked/plain_marks.h"
-#include "tools/text/marked/references.h"
 
 namespace nibu::internal {
 
@@ -24,7 +20,6 @@ constexpr int kMaxTagLines = 100;
 // The bytes that tell which kind of token begins with "<!" or the like, e.g. <![CDATA[ or
 // <!DOCTYPE.
 constexpr size_t kMaxStart = 9;
-constexpr size_t kMaxReference = 40;  // more than any reference has
 // The longest <% ... %> of a template in a document.
 constexpr size_t kMaxTemplate = size_t{1} << 16;
 // A token with fewer bytes so far is read again whenever more text has come.
@@ -203,38 +198,6 @@ size_t MarkupLexer::ReadMarkup(size_t pos) {
   // In HTML, <!--> and <!---> are whole comments.
   const bool empty = absl::StartsWith(rest, "<!-->") || absl::StartsWith(rest, "<!--->");
   return ReadUntil(pos, pos + (html && empty ? 2 : 4), html ? "--" : "-->");
-}
-
-size_t MarkupLexer::ReadReferenceAt(size_t pos) {
-  const absl::string_view rest = text_.substr(pos);
-  std::optional<std::string> character = ReadReference(kind_, rest);
-  if (!character.has_value()) {
-    return !is_whole_ && rest.size() < kMaxReference ? kNowhere : pos + 1;
-  }
-  const size_t end = text_.find(';', pos) + 1;
-  const bool is_break = *character == "\n" || *character == "\r";
-  const MarkupToken::Kind kind = character->empty() ? MarkupToken::kProtected
-                                 : is_break         ? MarkupToken::kBlock
-                                                    : MarkupToken::kText;
-  Add(kind, pos, end, *std::move(character));
-  return end;
-}
-
-// Reads an escape of Android's files: \', \u2019, or \n, which separates texts.
-size_t MarkupLexer::ReadEscape(size_t pos) {
-  static const RE2& escape = *new RE2(R"((\\(?:[nNt'"@?\\]|u[0-9A-Fa-f]{4})))");
-  constexpr size_t kMostBytes = 6;
-  const absl::string_view rest = text_.substr(pos, kMostBytes);
-  if (!is_whole_ && rest.size() < kMostBytes) return kNowhere;
-  re2::StringPiece left(rest.data(), rest.size());
-  std::string raw;
-  if (!RE2::Consume(&left, escape, &raw)) return pos + 1;
-  std::string character = raw.substr(1);
-  if (raw[1] == 'u' && !absl::CUnescape(raw, &character)) return pos + 1;
-  const bool is_break = absl::StrContains("nNt", raw[1]) || absl::ascii_iscntrl(character[0]);
-  Add(is_break ? MarkupToken::kBlock : MarkupToken::kText, pos, pos + raw.size(),
-      is_break ? "" : std::move(character));
-  return pos + raw.size();
 }
 
 // Reads a comment or the like, which began at `begin`, from `pos` on. `until` says how it ends;

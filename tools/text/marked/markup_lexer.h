@@ -93,6 +93,7 @@ class MarkupLexer {
   size_t Next(size_t pos);
   size_t ReadMarkup(size_t pos);
   size_t ReadReferenceAt(size_t pos);
+  size_t ReadEscaped(size_t pos);
   size_t ReadEscape(size_t pos);
   size_t ReadUntil(size_t begin, size_t pos, absl::string_view until);
   size_t ReadTag(size_t pos);

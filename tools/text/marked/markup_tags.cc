@@ -10,6 +10,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
@@ -74,6 +75,8 @@ void NoteAttribute(absl::string_view name, absl::string_view value, MarkupTag* t
         absl::EqualsIgnoreCase(value, "radio") || absl::EqualsIgnoreCase(value, "checkbox");
   } else if (name == "translatable") {  // Android
     tag->no_translation |= value == "false";
+  } else if (name == "mtype") {  // XLIFF
+    tag->no_translation |= value == "protected";
   } else if (absl::ConsumePrefix(&name, "its:"); absl::EqualsIgnoreCase(name, "translate")) {
     tag->no_translation |= absl::EqualsIgnoreCase(value, "no");
     tag->translates |= absl::EqualsIgnoreCase(value, "yes") || value.empty();
@@ -208,6 +211,16 @@ size_t BeginTag(Markup kind, absl::string_view text, size_t pos, bool is_whole, 
   tag->name = std::string(text.substr(pos, end - pos));
   if (kind == Markup::kHtml) absl::AsciiStrToLower(&tag->name);
   return ReadAttributes(text, end, is_whole, tag, attributes);
+}
+
+size_t BeginEscapedTag(absl::string_view text, MarkupTag* tag) {
+  constexpr absl::string_view kEnd = "&gt;";
+  const size_t end = text.substr(0, kMostEscaped).find(kEnd);
+  if (end == kNowhere) return 0;
+  const std::string written = absl::StrReplaceAll(text.substr(0, end + kEnd.size()),
+                                                  {{"&lt;", "<"}, {kEnd, ">"}, {"&quot;", "\""}});
+  const bool is_one = BeginTag(Markup::kHtml, written, 0, /*is_whole=*/true, tag) == written.size();
+  return is_one ? end + kEnd.size() : 0;
 }
 
 }  // namespace nibu::internal

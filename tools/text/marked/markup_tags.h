@@ -45,6 +45,11 @@ struct MarkupAttribute {
 size_t BeginTag(Markup kind, absl::string_view text, size_t pos, bool is_whole, MarkupTag* tag,
                 std::vector<MarkupAttribute>* attributes = nullptr);
 
+// Reads a tag of HTML that is written as text, as feeds do: &lt;b&gt;. Returns where it ends, or 0
+// if there is none, or none of at most kMostEscaped bytes.
+inline constexpr size_t kMostEscaped = 2048;
+size_t BeginEscapedTag(absl::string_view text, MarkupTag* tag);
+
 // Reads on from `pos` within a tag; returns the same. This takes linear time: where tags begin in
 // one another, only the last quotes are read twice.
 size_t ReadAttributes(absl::string_view text, size_t pos, bool is_whole, MarkupTag* tag,

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
@@ -41,20 +42,33 @@ uint32_t FindCode(absl::string_view name) {
   return is_number ? code : 0;
 }
 
+// Returns whether a character had a name in HTML 2, which needs no `;`: those of Latin-1 and of
+// markup.
+bool IsOldName(uint32_t code) {
+  return (code >= 160 && code <= 255) ||
+         (code > 0 && code < 64 && absl::StrContains("\"&<>", static_cast<char>(code)));
+}
+
 }  // namespace
 
-std::optional<std::string> ReadReference(Markup kind, absl::string_view text) {
+std::optional<Reference> ReadReference(Markup kind, absl::string_view text) {
   // The bounds keep this linear; no name of HTML is longer.
-  static const RE2& html = *new RE2("&(#[0-9A-Za-z]{1,31}|[A-Za-z][0-9A-Za-z]{1,31});");
-  static const RE2& xml = *new RE2("&(#[0-9A-Za-z._-]{1,31}|[A-Za-z][0-9A-Za-z._-]{0,31});");
+  static const RE2& html =
+      *new RE2("&(#[0-9A-Za-z]{1,31}|[A-Za-z][0-9A-Za-z]{1,31})(;|[^;=0-9A-Za-z]|$)", RE2::Latin1);
+  static const RE2& xml = *new RE2("&(#[0-9A-Za-z._-]{1,31}|[A-Za-z][0-9A-Za-z._-]{0,31})(;)");
   re2::StringPiece rest(text.data(), text.size());
   std::string name;
-  if (!RE2::Consume(&rest, kind == Markup::kXml ? xml : html, &name)) return std::nullopt;
+  std::string behind;
+  if (!RE2::Consume(&rest, kind == Markup::kXml ? xml : html, &name, &behind)) return std::nullopt;
   const uint32_t code = FindCode(name);
+  const bool ends = behind == ";";
+  if (!ends && (name[0] == '#' ? name.size() < 4 : !IsOldName(code))) return std::nullopt;
   const bool control = code < ' ' && code != '\t' && code != '\n' && code != '\r';
+  Reference reference = {"", 1 + name.size() + (ends ? 1 : 0)};
   std::string character;
   const bool is_one = absl::CUnescape(absl::StrFormat("\\U%08x", code), &character);
-  return is_one && !control ? character : "";
+  if (is_one && !control) reference.character = std::move(character);
+  return reference;
 }
 
 std::string EscapeText(Markup kind, const Entities& entities, absl::string_view text) {

@@ -2,6 +2,7 @@
 #ifndef NIBU_TOOLS_TEXT_MARKED_REFERENCES_H_
 #define NIBU_TOOLS_TEXT_MARKED_REFERENCES_H_
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,11 +13,16 @@
 
 namespace nibu::internal {
 
-// Returns the character (UTF-8) of the reference that `text` begins with: `&eacute;`, `&#233;` or
-// `&#xe9;`. Returns an empty string if the character is unknown or may not stand in a text, and
-// nullopt if there is no reference. A reference has to end in `;`. In HTML a name has two letters
-// or more, unlike that of `R&D;`.
-std::optional<std::string> ReadReference(Markup kind, absl::string_view text);
+struct Reference {
+  std::string character;  // in UTF-8; empty: it is unknown or may not stand in a text
+  size_t size;            // bytes of the reference
+};
+
+// Returns the reference that `text` begins with, if it does: `&eacute;`, `&#233;` or `&#xe9;`. In
+// HTML a name has two letters or more, unlike that of `R&D;`, and those of HTML 2 (`&copy`) and
+// numbers need no `;` unless a letter, digit or `=` follows, as in attributes: `?a=1&copy=2` has
+// none.
+std::optional<Reference> ReadReference(Markup kind, absl::string_view text);
 
 // Characters that are written as entities, each with its entity.
 using Entities = std::map<std::string, std::string, std::less<>>;

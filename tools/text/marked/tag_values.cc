@@ -43,7 +43,7 @@ std::vector<TagValue> FindValues(absl::string_view tag, bool has_texts) {
   MarkupTag read;
   Attributes attributes;
   const size_t end = BeginTag(Markup::kHtml, tag, 0, /*is_whole=*/true, &read, &attributes);
-  if (end != tag.size() || read.no_translation) return values;
+  if (end == 0 || end > tag.size() || read.no_translation) return values;
   for (const MarkupAttribute& each : attributes) {
     const std::string name = absl::AsciiStrToLower(each.name);
     const size_t begin = each.value.data() - tag.data();

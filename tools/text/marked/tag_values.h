@@ -18,8 +18,9 @@ struct TagValue {
   PageValue kind = PageValue::kNone;
 };
 
-// Returns the values in a tag, in order; none if it is no single tag of HTML, or one whose element
-// is not translated. `has_texts`: texts are among them; else, only the language of <html> is.
+// Returns the values in the tag of HTML with which a text begins, in order; none if there is none,
+// or its element is not translated. `has_texts`: texts are among them; else, only the language of
+// <html> is.
 std::vector<TagValue> FindValues(absl::string_view tag, bool has_texts);
 
 // Returns what stands in place of a value of <html> in a page that has been translated into

@@ -136,7 +136,7 @@ bool TextReader::NextOfDocument(UnitParts* unit) {
       if (own.is_value) continue;
       AddFront(untouched);
       unit->line = line_;
-      unit->source = PlaceValues(unit->source);
+      unit->source = PlaceValues(unit->source, unit->marked.segments.size() - 1);
       unit->before = std::exchange(front_, "");
       Take(untouched.size());
       line_ += CountLines(Take(own.size));

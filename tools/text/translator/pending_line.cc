@@ -76,8 +76,7 @@ absl::Status PendingLine::Submit(const MarkedLine& line,
       return Invalid("a target, and nothing that it could translate");
     }
     nibu::Result blank;
-    blank.hypotheses.emplace_back().text =
-        line_.has_values ? PlaceValues(line_.behind) : std::move(line_.behind);
+    blank.hypotheses.emplace_back().text = PlaceValues(line_.behind, line_.values);
     blank.hypotheses[0].warnings[Warning::kProtected] = line_.has_messages;
     Deliver(std::move(blank));
     return absl::OkStatus();

@@ -58,7 +58,7 @@ std::string Xml(const std::string& line) { return Read(Markup::kXml, {line})[0];
 TEST(MarkupTest, TextWithoutMarkupIsOneText) {
   for (const std::string line :
        {"A dog runs.", "  Two  blanks. ", "R&D at AT&T, Q&A; A < B > C <3 <", "x <y and z & more",
-        "\xff\xfe\x80 broken \xc3", "&; &#; & amp; &amp", "</ 3> <- -> <= <>", "a </", "]]>"}) {
+        "\xff\xfe\x80 broken \xc3", "&; &#; & amp; &am", "</ 3> <- -> <= <>", "a </", "]]>"}) {
     for (Markup kind : {Markup::kNone, Markup::kHtml, Markup::kXml}) {
       if (kind == Markup::kXml && line[0] == 'R') continue;  // &A; may be defined in XML.
       EXPECT_EQ(Read(kind, {line})[0], absl::StrCat("[", line, "]"));
@@ -157,6 +157,22 @@ TEST(MarkupTest, FeedsKeepLinksAndIds) {
   EXPECT_EQ(Xml("<x><guid>c</guid></x>"), "<x><guid>[c]</guid></x>");
 }
 
+TEST(MarkupTest, FeedsHaveEscapedHtml) {
+  EXPECT_EQ(
+      Xml("<rss><description>&lt;p&gt;A &lt;b x=&quot;1&quot;&gt;dog&lt;/b&gt; &amp;lt; 5&lt;br&gt;"
+          "&lt;/p&gt;B &lt;code&gt;c&lt;/code&gt; &lt; d &lt;img x=&quot;1&quot;&gt; "
+          "e.</description></rss>"),
+      "");
+  // Code that is not closed is text, and so is what is escaped elsewhere.
+  EXPECT_EQ(Xml("<feed><title>A &lt;code&gt;b</title></feed>"), "");
+  EXPECT_EQ(Xml("<x>A &lt;b&gt;b&lt;/b&gt;</x>"), "");
+}
+
+TEST(MarkupTest, PartsOfXliffAreProtected) {
+  EXPECT_EQ(Xml("<x>A <mrk mtype='protected'>dog</mrk> <mrk mtype='seg'>runs</mrk></x>"),
+            "<x>[A {<mrk mtype='protected'>dog</mrk>} (<mrk mtype='seg'>|runs|</mrk>)]</x>");
+}
+
 TEST(MarkupTest, FootnotesAreNoWords) {
   EXPECT_EQ(Html("A dog.<sup>1</sup> A cat<a>[2]</a>."),
             "[A dog.(<sup>1</sup>) A cat(<a>[2]</a>).]");
@@ -164,6 +180,7 @@ TEST(MarkupTest, FootnotesAreNoWords) {
             "[A dog(<sup><a>[<b>12</b>]</a></sup>) runs (<a>[1]</a>).]");
   EXPECT_EQ(Html("See <a>[1]</a> or <a>2</a>, the 1<sup>st</sup>"),
             "[See (<a>|[1]|</a>) or (<a>|2|</a>), the 1(<sup>|st|</sup>)]");
+  EXPECT_EQ(Html("A dog<a>2</a> runs.<a>3</a>"), "[A dog(<a>2</a>) runs.]<a>3</a>");
 }
 
 TEST(MarkupTest, DamagedTags) {
@@ -309,13 +326,23 @@ TEST(MarkupTest, EntitiesAreReadAndWrittenAgain) {
   EXPECT_EQ(Xml("a &D; &my.name-1;"), "[a {&D;} {&my.name-1;}]");
 }
 
+TEST(MarkupTest, OldReferencesNeedNoSemicolon) {
+  EXPECT_EQ(Html("&copy 1&nbsp&#8211 &AMP, &lt 2"), "[© 1\u00a0– &, < 2]");
+  for (const std::string line : {"a ?b=1&copy=2 &copyx &hellip &#12 R&D", "a &ampb"}) {
+    EXPECT_EQ(Html(line), absl::StrCat("[", line, "]"));
+  }
+  EXPECT_EQ(Xml("a &amp b"), "[a &amp b]");
+}
+
 TEST(MarkupTest, NamesOfEntities) {
   const std::vector<std::pair<std::string, std::string>> names = {
       {"Tab", "\t"},     {"equals", "="}, {"quot", "\""},  {"bsol", "\\"},    {"nbsp", "\u00a0"},
       {"shy", "\u00ad"}, {"szlig", "ß"},  {"ccaron", "č"}, {"zwj", "\u200d"}, {"lang", "⟨"},
       {"check", "✓"},    {"starf", "★"},  {"apos", "'"}};
   for (const auto& [name, character] : names) {
-    EXPECT_EQ(ReadReference(Markup::kHtml, absl::StrCat("&", name, "; and more")), character);
+    const auto reference = ReadReference(Markup::kHtml, absl::StrCat("&", name, "; and more"));
+    EXPECT_EQ(reference->character, character);
+    EXPECT_EQ(reference->size, std::string(name).size() + 2);
   }
 }
 

@@ -22,8 +22,9 @@ using Strings = std::vector<std::string>;
 inline std::vector<UnitParts> ReadChunks(TextKind kind, Markup markup, absl::string_view text,
                                          const std::function<size_t()>& next_size,
                                          size_t* most = nullptr,
-                                         size_t max_piece = MarkupReader::kMaxPiece) {
-  TextReader reader(kind, markup, max_piece);
+                                         size_t max_piece = MarkupReader::kMaxPiece,
+                                         bool has_values = false) {
+  TextReader reader(kind, markup, max_piece, has_values);
   std::vector<UnitParts> units;
   UnitParts unit;
   while (!text.empty()) {
@@ -40,9 +41,11 @@ inline std::vector<UnitParts> ReadChunks(TextKind kind, Markup markup, absl::str
 }
 
 inline std::vector<UnitParts> ReadAll(TextKind kind, Markup markup, absl::string_view text,
-                                      size_t max_piece = MarkupReader::kMaxPiece) {
+                                      size_t max_piece = MarkupReader::kMaxPiece,
+                                      bool has_values = false) {
   return ReadChunks(
-      kind, markup, text, [&] { return std::max<size_t>(1, text.size()); }, nullptr, max_piece);
+      kind, markup, text, [&] { return std::max<size_t>(1, text.size()); }, nullptr, max_piece,
+      has_values);
 }
 
 inline std::vector<UnitParts> Document(Markup markup, absl::string_view text) {
@@ -72,6 +75,16 @@ inline Strings Dump(const std::vector<UnitParts>& units) {
   return dumps;
 }
 
+// Returns the segments of a document's unit, each as its own translation.
+inline std::string Written(const UnitParts& unit) {
+  std::string written;
+  for (const MarkedLine::Segment& segment : unit.marked.segments) {
+    absl::StrAppend(&written, segment.untouched, Write(segment.marked));
+  }
+  const size_t count = unit.marked.segments.size();
+  return count == 0 ? "" : PlaceValues(written, count - 1);
+}
+
 // Returns the output in which each text is its own translation, between `open` and `close`.
 inline std::string Again(const std::vector<UnitParts>& units, absl::string_view open = "",
                          absl::string_view close = "") {
@@ -79,7 +92,8 @@ inline std::string Again(const std::vector<UnitParts>& units, absl::string_view 
   for (const UnitParts& unit : units) {
     absl::StrAppend(&out, unit.before);
     if (unit.ends_line || !unit.marked.segments.empty()) {
-      absl::StrAppend(&out, Reflow(unit.layout, absl::StrCat(open, unit.source, close), 0));
+      const std::string text = unit.ends_line ? unit.source : Written(unit);
+      absl::StrAppend(&out, Reflow(unit.layout, absl::StrCat(open, text, close), 0));
     }
     if (unit.ends_line) out += '\n';
   }

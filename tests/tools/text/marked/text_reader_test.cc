@@ -271,12 +271,8 @@ Strings TextsOfPage(const std::string& page, const std::string& language = "") {
   Strings texts;
   std::string again;
   for (UnitParts unit; reader.Next(&unit);) {
-    std::string written;
-    for (const MarkedLine::Segment& segment : unit.marked.segments) {
-      texts.push_back(segment.marked.text);
-      absl::StrAppend(&written, segment.untouched, Write(segment.marked));
-    }
-    absl::StrAppend(&again, unit.before, PlaceValues(written));
+    for (const auto& segment : unit.marked.segments) texts.push_back(segment.marked.text);
+    absl::StrAppend(&again, unit.before, Written(unit));
   }
   EXPECT_EQ(again, page);
   return texts;
@@ -298,8 +294,17 @@ TEST(TextReaderTest, TextsInTagsAreUnits) {
   EXPECT_EQ(
       TextsOfPage("<p><b title='A'>B</b> c <img alt='D'>e <i title='F'>g</i> <a title='H'></a>"),
       Strings({"A", "D", "F", "B c e g", "H"}));
-  EXPECT_EQ(TextsOfPage("<p translate=no title=A>B<pre title=C>D</pre>"), Strings());
+  EXPECT_EQ(TextsOfPage("<p translate=no title=A>B<pre title='C'>D</pre>"), Strings({"C"}));
+  EXPECT_EQ(
+      TextsOfPage("<iframe title='A' src=b></iframe><svg aria-label='B'><path title='C'/></svg>"),
+      Strings({"A", "B"}));
+  EXPECT_EQ(TextsOfPage("<pre translate=no title='A'></pre><script title='B'></script>"),
+            Strings());
+  // Texts with the marks of values' places, or with references to them.
   EXPECT_EQ(TextsOfPage("<p>a <img alt='\uFDD0'> <img alt='B'> c"), Strings({"a   c"}));
+  EXPECT_EQ(TextsOfPage("<p>a \uFDD1 b"), Strings({"a \uFDD1 b"}));
+  EXPECT_EQ(TextsOfPage("<p>a <img alt='B'> &#xFDD1; c"), Strings({"a  \uFDD1 c"}));
+  EXPECT_EQ(TextsOfPage("<p>a <img alt='B&#xFDD1;' title='C'> d"), Strings({"C", "a  d"}));
 }
 
 TEST(TextReaderTest, ElementsInOtherLanguagesAreLeft) {
