@@ -119,6 +119,9 @@ constexpr char kEmoji[] =
     R"(\x{2b05}-\x{2b07}\x{2b1b}\x{2b1c}\x{2b50}\x{2b55}]|[\x{a9}\x{ae}\x{203c}-\x{3299}]\x{fe0f})"
     R"(|[0-9#*]\x{fe0f}?\x{20e3})[\x{200d}\x{20e3}\x{fe0e}\x{fe0f}\x{1f3fb}-\x{1f3ff}\x{e0020}-\x{e007f}]*)+)";
 
+// Signs in front of a text or behind it: "→ Next", "Read more »". Models leave out some of them.
+constexpr char kSign[] = R"([\x{2190}-\x{21ff}\x{25a0}-\x{25ff}•·∙◦‣⁃‹›]+|[«»]+|–)";
+
 // The kinds, in the order in which they are tried.
 constexpr struct Row {
   Protected::Kind kind;
@@ -141,6 +144,7 @@ constexpr struct Row {
     {Protected::kCodes, StandIn::kName, false, kKey},
     {Protected::kEmoji, StandIn::kNone, false, kEmoticon},
     {Protected::kEmoji, StandIn::kNone, false, kEmoji},
+    {Protected::kEmoji, StandIn::kNone, false, kSign},
     {Protected::kEmails, StandIn::kName, true, kEmail},
 };
 
@@ -195,6 +199,19 @@ absl::string_view TrimAddress(absl::string_view part) {
   return part;
 }
 
+// Returns whether white space separates a sign from all of the text, which is on one side of it,
+// and it is not one of the text's quotes: « Hello »
+bool StandsAtEdge(absl::string_view text, size_t begin, absl::string_view sign) {
+  const absl::string_view before = text.substr(0, begin);
+  const absl::string_view behind = text.substr(begin + sign.size());
+  const auto is_quote = [&](absl::string_view one, absl::string_view other) {
+    return absl::StrContains(sign, one) && absl::StrContains(text, other);
+  };
+  if (is_quote("«", "»") || is_quote("»", "«")) return false;
+  return IsBlank(before) ? BlankPrefix(behind) > 0
+                         : IsBlank(behind) && IsBlank(LastCharacter(before)) && sign != "–";
+}
+
 // Returns how much of a match of the kinds is a part: none of "50%d", of "US$x", of an end tag
 // ("</b"), of the end of an address ("//x") and of an emoticon that touches a word.
 absl::string_view PartOf(absl::string_view text, absl::string_view match) {
@@ -210,6 +227,7 @@ absl::string_view PartOf(absl::string_view text, absl::string_view match) {
        (!behind.empty() && !absl::StrContains(" \t.,!?", behind[0])))) {
     return {};
   }
+  if (row != nullptr && row->pattern == kSign && !StandsAtEdge(text, begin, match)) return {};
   if (row != nullptr && row->pattern == kKey && !HasSmallLetters(text)) return {};
   // "%s" and "%1$d" are no signs of percent in front of a word.
   static const RE2& percent = *new RE2("%[^s@(%\\d].*|%\\d+[^$\\d].*");

@@ -38,13 +38,15 @@ TEST(EdgesTest, PartsInFrontOfASentence) {
             "[00:00:02.000 --> 00:00:11.400]   |where are you?|");
   EXPECT_EQ(Edges("\U0001F600 yes."), "\U0001F600 |yes.|");
   EXPECT_EQ(Edges(">> Yes."), ">> |Yes.|");
+  EXPECT_EQ(Edges("→ Next"), "→ |Next|");
+  EXPECT_EQ(Edges("– yes"), "– |yes|");
 }
 
 TEST(EdgesTest, WordsOfASentenceStay) {
-  for (const char* text :
-       {"@anna is tired.", "{name} has a dog", "@anna, I am tired.", "%d Files were deleted",
-        "{count} Files", "I see @anna.", "Hello {name}", "Hello, {name}!", "{名} 来了",
-        "@anna @bob", "Read https://x.de", "Mail:me@x.org"}) {
+  for (const char* text : {"@anna is tired.", "{name} has a dog", "@anna, I am tired.",
+                           "%d Files were deleted", "{count} Files", "I see @anna.", "Hello {name}",
+                           "Hello, {name}!", "{名} 来了", "@anna @bob", "Read https://x.de",
+                           "Mail:me@x.org", "« Yes »", "Home › Books", "A→B", "He –"}) {
     EXPECT_EQ(Edges(text), absl::StrCat("|", text, "|"));
   }
 }
@@ -54,6 +56,7 @@ TEST(EdgesTest, PartsBehindASentence) {
   EXPECT_EQ(Edges("Read more: https://x.de"), "|Read more:| https://x.de");
   EXPECT_EQ(Edges("I am happy! #monday #work"), "|I am happy!| #monday #work");
   EXPECT_EQ(Edges("I am happy :D"), "|I am happy| :D");
+  EXPECT_EQ(Edges("Read more »"), "|Read more| »");
   EXPECT_EQ(Edges("@bob Where? @anna \U0001F600"), "@bob |Where?| @anna \U0001F600");
   EXPECT_EQ(Edges("I see @anna \U0001F600"), "|I see @anna| \U0001F600");
 }

@@ -158,14 +158,16 @@ TEST(MarkupTest, FeedsKeepLinksAndIds) {
 }
 
 TEST(MarkupTest, FeedsHaveEscapedHtml) {
-  EXPECT_EQ(
-      Xml("<rss><description>&lt;p&gt;A &lt;b x=&quot;1&quot;&gt;dog&lt;/b&gt; &amp;lt; 5&lt;br&gt;"
-          "&lt;/p&gt;B &lt;code&gt;c&lt;/code&gt; &lt; d &lt;img x=&quot;1&quot;&gt; "
-          "e.</description></rss>"),
-      "");
+  EXPECT_EQ(Xml("<rss><title>&lt;p&gt;A &lt;b x=&quot;1&quot;&gt;dog&lt;/b&gt; &amp;lt; 5&lt;br&gt;"
+                "&lt;/p&gt;B &lt;code&gt;c&lt;/code&gt; &lt; d &lt;img x=&quot;1&quot;&gt; "
+                "e.</title></rss>"),
+            "<rss><title>&lt;p&gt;[A (&lt;b x=&quot;1&quot;&gt;|dog|&lt;/b&gt;) < 5]&lt;br&gt;"
+            "&lt;/p&gt;[B {&lt;code&gt;c&lt;/code&gt;} < d (&lt;img x=&quot;1&quot;&gt;) "
+            "e.]</title></rss>");
   // Code that is not closed is text, and so is what is escaped elsewhere.
-  EXPECT_EQ(Xml("<feed><title>A &lt;code&gt;b</title></feed>"), "");
-  EXPECT_EQ(Xml("<x>A &lt;b&gt;b&lt;/b&gt;</x>"), "");
+  EXPECT_EQ(Xml("<feed><title>A &lt;code&gt;b</title></feed>"),
+            "<feed><title>[A (&lt;code&gt;|b|)]</title></feed>");
+  EXPECT_EQ(Xml("<x>A &lt;b&gt;b&lt;/b&gt;</x>"), "<x>[A <b>b</b>]</x>");
 }
 
 TEST(MarkupTest, PartsOfXliffAreProtected) {
