@@ -6,32 +6,32 @@ their throughputs are printed with quartiles.
         --ct2=/path/ct2-translator --ct2_model=FOLDER --compute_type=int8 --beam_size=4
     tools/bench/compare_peers.py --src=PIECES --model=STUDENT --marian=/path/marian-decoder --marian_config=decoder.yml
 
-PIECES has a sentence a line, as pieces with blanks between them; all programs get it as it is, on one thread. Whoever
-generates more tokens has more to do, so that tokens per second are compared. What a program needs for the first line
-alone, which is mostly its start, is subtracted.
+PIECES has a sentence a line, as pieces with blanks between them (spm_encode writes them); all programs get its
+different lines, since nibu translates equal ones once, and translate them on one thread. A program that generates more
+tokens has more to do, so that tokens per second are compared. Seconds are the processor's, on which other programs of a
+shared machine have the least influence; those for the first line alone, mostly the program's start, are subtracted.
 """
 
 import argparse
 import os
 import pathlib
+import re
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
-# CTranslate2 chooses among its own builds for the CPU's instruction sets, and prefers AVX2 to AVX-512.
-ISAS = ("AVX2", "AVX512")
-# Its back ends, one of which it chooses by the CPU's maker: MKL on Intel's, oneDNN elsewhere.
-BACK_ENDS = {"MKL": "1", "oneDNN": "0"}
+# A program of CTranslate2 multiplies with MKL on Intel's CPUs, and with another library, mostly oneDNN, elsewhere.
+BACK_ENDS = {"MKL": "1", "its other back end": "0"}
 
 
 class Failed(Exception):
-    """What did not run."""
+    """A program did not run, and the message says which."""
 
 
-def cpu_flags():
-    """The maker of the CPU, and the instruction sets that it has."""
+def read_cpu():
+    """The maker and the name of the CPU, and the instruction sets that it has."""
     fields = {}
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
@@ -40,7 +40,13 @@ def cpu_flags():
                 fields.setdefault(name.strip(), value.strip())
     except OSError:
         pass
-    return fields.get("vendor_id", ""), set(fields.get("flags", "").split())
+    return fields.get("vendor_id", ""), fields.get("model name", ""), set(fields.get("flags", "").split())
+
+
+def processor_seconds():
+    """The processor's time of all programs that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 class Program:
@@ -54,19 +60,21 @@ class Program:
         self.start = 0.0  # seconds for the first line alone
         self.tokens = 0
         self.lines = []
+        self.log = ""
 
     def run(self, source, output, pin):
         command = [*pin, *self.command(str(source), str(output))]
-        start = time.monotonic()
+        before = processor_seconds()
         try:
             done = subprocess.run(command, env=self.environment, capture_output=True, text=True, errors="replace",
                                   check=False)
         except OSError as error:
             raise Failed(f"{command[0]}: {error.strerror}") from error
-        self.seconds.append(time.monotonic() - start)
+        self.seconds.append(processor_seconds() - before)
         if done.returncode != 0:
-            raise Failed(f"{self.name}: {' '.join(command)} ended with {done.returncode}: "
-                         + " ".join(done.stderr.split("\n")[-4:]).strip())
+            said = [line.strip() for line in done.stderr.splitlines() if line.strip() and "[info]" not in line]
+            raise Failed(f"{self.name}: ended with {done.returncode}: {' '.join(said[-2:])} ({' '.join(command)})")
+        self.log = done.stderr
         self.lines = pathlib.Path(output).read_text(encoding="utf-8").splitlines()
         self.tokens = sum(len(line.split()) for line in self.lines)
 
@@ -84,15 +92,15 @@ def programs_of(options, flags):
         options.nibu, f"--model={options.model}", "--tokenized", "--threads=1", f"--compute_type={options.compute_type}",
         f"--beam_size={beam}", f"--batch_size={batch}", *lengths, f"--src={source}", f"--out={output}"])
     if options.ct2:
-        isas = [isa for isa in ISAS if isa.lower().replace("avx512", "avx512f") in flags] or ["GENERIC"]
-        for isa in isas:
+        # It prefers AVX2 to AVX-512, which it takes if it is asked for.
+        for isa in ("", "AVX512") if "avx512f" in flags else ("",):
             for back_end, is_mkl in BACK_ENDS.items():
                 yield Program(
-                    f"CTranslate2, {isa}, {back_end}", lambda source, output: [
-                        options.ct2, "--model", options.ct2_model, "--src", source, "--out", output, "--beam_size", beam,
-                        "--batch_size", batch, "--read_batch_size", "1024", "--compute_type", options.compute_type, "--inter_threads", "1",
-                        "--intra_threads", "1", *lengths],
-                    {"CT2_FORCE_CPU_ISA": isa, "CT2_USE_MKL": is_mkl})
+                    ", ".join(["CTranslate2", *filter(None, [isa]), back_end]), lambda source, output: [
+                        options.ct2, "--model", options.ct2_model, "--src", source, "--out", output, "--beam_size",
+                        beam, "--batch_size", batch, "--read_batch_size", "1024", "--compute_type",
+                        options.compute_type, "--inter_threads", "1", "--intra_threads", "1", *lengths],
+                    {"CT2_FORCE_CPU_ISA": isa, "CT2_USE_MKL": is_mkl, "CT2_VERBOSE": "1"})
     if options.marian:
         yield Program("Marian", lambda source, output: [
             options.marian, "-c", options.marian_config, "--cpu-threads", "1", "-b", beam, "--mini-batch", batch,
@@ -104,11 +112,21 @@ def quartiles(values):
     return statistics.quantiles(values, n=4) if len(values) > 1 else [values[0]] * 3
 
 
-def compare(programs, source, pairs, pin):
+def name_from_log(program, compute_type):
+    """Names CTranslate2 by the instruction set and the back end that its log says, whatever it was asked for."""
+    product = "GEMM_S8" if compute_type.startswith("int8") else "SGEMM"
+    isa = re.search(r"Selected ISA: (\w+)", program.log)
+    back_end = re.search(product + r" backend: (\w+)", program.log)
+    if isa and back_end:
+        program.name = f"CTranslate2, {isa[1]}, {back_end[1].replace('DNNL', 'oneDNN')}"
+
+
+def compare(programs, lines, options, pin):
     """Runs all programs in turns. Those that cannot run in one of their ways are left out, and said."""
     with tempfile.TemporaryDirectory() as folder:
-        first, output = pathlib.Path(folder, "first"), pathlib.Path(folder, "output")
-        first.write_text(pathlib.Path(source).read_text(encoding="utf-8").split("\n")[0] + "\n", encoding="utf-8")
+        first, source, output = (pathlib.Path(folder, name) for name in ("first", "source", "output"))
+        first.write_text(lines[0] + "\n", encoding="utf-8")
+        source.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
         for program in list(programs):
             try:
                 for _ in range(3):
@@ -119,15 +137,18 @@ def compare(programs, source, pairs, pin):
                 print(f"left out: {error}", file=sys.stderr)
                 programs.remove(program)
             program.start, program.seconds = min(program.seconds, default=0), []
-        for turn in range(pairs):
-            # Who begins alternates: the first one may find the machine in another state.
+            name_from_log(program, options.compute_type)
+        for turn in range(options.pairs):
+            # The first one may find the machine in another state, so every other turn is in reverse.
             for program in programs if turn % 2 == 0 else reversed(programs):
                 program.run(source, output, pin)
 
 
-def report(programs, sentences):
+def report(programs, sentences, cpu, options):
     own = programs[0]
-    print(f"{'':28} {'start s':>8} {'all s':>8} {'tokens':>8} {'tokens/s':>9}  nibu / it, quartiles  equal lines")
+    print(f"{sentences} sentences, {options.compute_type}, beam {options.beam_size}, batch {options.batch_size}, "
+          f"one thread of {cpu or 'an unknown CPU'}")
+    print(f"{'':28} {'start s':>8} {'CPU s':>8} {'tokens':>8} {'tokens/s':>9}  nibu / it, quartiles  equal lines")
     for program in programs:
         low, median, high = quartiles([a / b for a, b in zip(own.rates(), program.rates())])
         equal = sum(a == b for a, b in zip(own.lines, program.lines)) / max(1, sentences)
@@ -137,7 +158,7 @@ def report(programs, sentences):
 
 
 def warnings_of(programs, vendor, fixed):
-    """What has to be known of the figures."""
+    """Notes without which the figures would be misunderstood."""
     for program in programs[1:]:
         if "MKL" in program.name and vendor != "GenuineIntel":
             yield (f"{program.name}: MKL takes its generic code on CPUs of {vendor or 'other makers'}, which is slower "
@@ -173,16 +194,19 @@ def main():
         parser.error("--marian needs --marian_config")
     if options.pairs < 1:
         parser.error("--pairs must be at least 1")
-    vendor, flags = cpu_flags()
+    vendor, cpu, flags = read_cpu()
     pin = ["taskset", "--cpu-list", options.cpu] if options.cpu else []
     programs = list(programs_of(options, flags))
     try:
-        sentences = len(pathlib.Path(options.src).read_text(encoding="utf-8").splitlines())
-        compare(programs, options.src, options.pairs, pin)
+        text = pathlib.Path(options.src).read_text(encoding="utf-8")
+        lines = list(dict.fromkeys(filter(str.strip, text.split("\n"))))
+        if not lines:
+            raise Failed(f"{options.src} has no text")
+        compare(programs, lines, options, pin)
     except (Failed, OSError, UnicodeDecodeError) as error:
         print(f"compare_peers.py: error: {error}", file=sys.stderr)
         return 1
-    report(programs, sentences)
+    report(programs, len(lines), cpu, options)
     for warning in warnings_of(programs, vendor, options.output_length):
         print(f"note: {warning}", file=sys.stderr)
     return 0
