@@ -18,7 +18,7 @@ import textwrap
 from typing import Callable
 from xml.sax import saxutils
 
-# What a run has measured. All other fields are settings, so that a new one cannot be overlooked.
+# The figures of a run. All other fields are settings, so that a new one cannot be overlooked.
 FIGURES = {
     "sentences", "source_tokens", "target_tokens", "seconds", "tokens_per_second", "sentences_per_second", "latency_ms",
     "line_latency_ms", "load_seconds", "peak_rss_bytes", "weight_bytes", "profile", "matmul_seconds", "matmul_kernels",
@@ -40,7 +40,7 @@ CHARACTER = 7  # pixels, about, of the legend's text
 
 
 class BadInput(Exception):
-    """What is wrong with which line."""
+    """The message says which line is wrong, and in what way."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Run:
     figures: dict
 
     def key(self, *without):
-        """What two runs have in common that differ in these settings at most."""
+        """Equal for two runs if and only if they differ in these settings at most."""
         return json.dumps({name: value for name, value in self.settings.items() if name not in without}, sort_keys=True)
 
 
@@ -121,7 +121,7 @@ def values_of(name, runs):
 def series_of(runs, axis, *coupled):
     """The runs that are alike in all but the axis and what goes with it, by what tells them from the others."""
     telling = [name for name in names_of(runs) if name not in (axis, *coupled) and len(values_of(name, runs)) > 1]
-    # Of a text that is named otherwise, too, the checksum tells nothing.
+    # The checksum tells nothing more if each text has a name of its own.
     if "source_file" in telling and len(values_of("source_sha256", runs)) == len(values_of("source_file", runs)):
         telling = [name for name in telling if name != "source_sha256"]
     found = {}
@@ -171,16 +171,16 @@ def panels_of(runs):
     scored = [run for run in runs if "bleu" in run.figures]
     for name, title in (("bleu", "BLEU"), ("chrf", "chrF")) if len(scored) > 1 else ():
         # A line joins the beam sizes, which are noted beside its points.
-        yield Panel(f"{title} by time", "seconds", title, title, linear_scale, near_scale, {
-            label: [(run.figures["seconds"], run.figures[name], describe("beam_size", run.settings["beam_size"]))
-                    for run in alike]
+        yield Panel(f"{title} by time (numbers: beam size)", "seconds", title, title, linear_scale, near_scale, {
+            label: [(run.figures["seconds"], run.figures[name], str(run.settings["beam_size"])) for run in alike]
             for label, alike in series_of(scored, "beam_size").items()})
 
 
 def title_of(runs):
-    """What all runs have in common."""
+    """The settings that all runs have in common."""
     alike = [(name, runs[0].settings.get(name)) for name in names_of(runs) if len(values_of(name, runs)) == 1]
-    return ", ".join(describe(name, value) for name, value in alike
+    # A line break within a setting would be hard to read.
+    return ", ".join(describe(name, value).replace(" ", "\u00a0") for name, value in alike
                      if value not in (None, "") and ORDINARY.get(name) != value and name != "source_sha256")
 
 
