@@ -33,11 +33,11 @@
 namespace nibu::internal {
 namespace {
 
-// A mechanism that has taken so long is not tried with more positions.
+// A mechanism that has taken this long is not tried with more positions.
 constexpr double kMostSeconds = 10;
-// Lengths from which on time tells how it grows.
+// The growth of the time is fitted to lengths from this one on.
 constexpr int kLong = 1024;
-// Whole encoders are compared with full attention's up to here: more takes minutes.
+// Longer encoders are not compared with full attention, which would take minutes.
 constexpr int kMostCompared = 4096;
 
 struct Asked {
@@ -47,11 +47,11 @@ struct Asked {
 
 struct Point {
   double seconds = std::numeric_limits<double>::infinity();
-  int64_t bytes = 0;            // of memory, beyond what was there before
+  int64_t bytes = 0;            // memory that the call added
   std::optional<double> error;  // see Error
 };
 
-// The fastest of several calls of f, and the memory of the first one.
+// Returns the time of the fastest of several calls of f, and the memory of the first one.
 template <typename F>
 Point Measure(int repeat, F f) {
   Point point;
@@ -68,7 +68,7 @@ Point Measure(int repeat, F f) {
   return point;
 }
 
-// Root mean square of the differences, as a part of full attention's.
+// Returns the root mean square of the differences, divided by that of full attention.
 double Error(const std::vector<float>& out, const std::vector<float>& full) {
   double square = 0;
   double all = 0;
@@ -79,7 +79,7 @@ double Error(const std::vector<float>& out, const std::vector<float>& full) {
   return std::sqrt(square / all);
 }
 
-// The part of a model that is measured: self-attention of a layer, a whole encoder, or a step of
+// The part of a model that is measured: a layer's self-attention, a whole encoder, or a step of
 // cross-attention.
 enum class Part : uint8_t { kSelf, kEncoder, kCross };
 constexpr const char* kPartNames[] = {"attention", "encoder", "cross-attention"};
@@ -90,19 +90,19 @@ constexpr absl::string_view kSelfMechanisms =
 constexpr absl::string_view kCrossMechanisms =
     "full;local_m:16;local_p:16;mean:2;mean:4;reduction:4;full:score=general;full:score=concat";
 
-// Queries of a step of cross-attention: the hypotheses of a beam.
+// The number of queries of a step of cross-attention: the hypotheses of a beam.
 constexpr int kBeam = 4;
 
 struct Settings {
   ModelConfig config;
-  ComputeType compute_type = ComputeType::kFloat32;  // self-attention alone has float32
+  ComputeType compute_type = ComputeType::kFloat32;  // that of kSelf, which has no other
   Part part = Part::kSelf;
   int repeat = 1;
   std::vector<int> lengths;  // from the shortest on
   std::vector<MixerSpec> mechanisms;
 };
 
-// Queries, keys and values alone say what it gives.
+// Returns whether queries, keys and values determine the mechanism's output, without other weights.
 bool IsOfALayerAlone(const MixerSpec& mixer) {
   const auto* const factorized = mixer.As<FactorizedAttention>();
   return (factorized == nullptr || factorized->kernel == 0) && mixer.is_attention() &&
@@ -118,7 +118,7 @@ std::vector<float> RandomFloats(size_t size, float spread, std::mt19937* random)
   return values;
 }
 
-// Attention of random vectors, [length, I].
+// Returns the attention of the rows of q, k and v, [length, 3 I]: [length, I].
 std::vector<float> Attend(const ModelConfig& config, const MixerSpec& mixer,
                           const std::vector<float>& qkv) {
   const auto inner = static_cast<size_t>(config.inner_encoder());
@@ -132,7 +132,8 @@ std::vector<float> Attend(const ModelConfig& config, const MixerSpec& mixer,
   return out;
 }
 
-// `full`: of this length, from the first call on.
+// Measures one layer's self-attention of random vectors. The first call at a length sets `full`,
+// the output of full attention.
 Point RunLayer(const Settings& settings, const MixerSpec& mixer, int length,
                std::vector<float>* full) {
   std::mt19937 random(1);
@@ -146,9 +147,9 @@ Point RunLayer(const Settings& settings, const MixerSpec& mixer, int length,
   return point;
 }
 
-// One step of a decoder layer's attention to a source of `length` positions, whose keys and values
-// are random vectors, as are weights that the mechanism has. The bytes are those of the stored keys
-// and values. `full`: of this length, from the first call on.
+// Measures one step of a decoder layer's attention to a source of `length` positions. Keys, values
+// and weights of the mechanism are random. The bytes are those of the stored keys and values. The
+// first call at a length sets `full`, the output of full attention.
 Point RunCross(const Settings& settings, const MixerSpec& mixer, int length,
                std::vector<float>* full) {
   const AttentionShape shape = ShapeOf(settings.config, settings.config.heads_decoder);
@@ -161,7 +162,7 @@ Point RunCross(const Settings& settings, const MixerSpec& mixer, int length,
   const std::vector<float> map =
       RandomFloats(inner * 2 * dim, 1 / std::sqrt(static_cast<float>(dim)), &random);
   const std::vector<float> vector = RandomFloats(inner, 1, &random);
-  // The queries look at the source's middle.
+  // The queries look at the middle of the source.
   const std::vector<float> centres(kBeam, static_cast<float>(length) / 2);
   Queries queries = {q.data(), inner, kBeam, length / 2};
   queries.step = 0;
@@ -169,7 +170,6 @@ Point RunCross(const Settings& settings, const MixerSpec& mixer, int length,
   const auto attend = [&](const MixerSpec& how, ComputeType type, bool measure, Point* point) {
     const AttentionSpec spec = {shape, {}, how, {map.data(), vector.data()}};
     std::vector<float> rows = source;
-    // Reduced keys are any.
     const int keys = PrepareSource(spec, how.mapped_keys(length), rows.data());
     const CacheType stored_type = SourceType(how, type);
     AlignedBuffer<char> stored(SourceBytes(shape, keys, stored_type));
@@ -181,7 +181,7 @@ Point RunCross(const Settings& settings, const MixerSpec& mixer, int length,
     const auto run = [&] { attention.Run(queries, memory, {out.data(), inner}); };
     run();
     if (measure) {
-      // Many steps: one is too short for the clock.
+      // One step is too short for the clock.
       const int steps = 1 + 1000000 / (length + 1000);
       *point = Measure(settings.repeat, [&] {
         for (int i = 0; i < steps; ++i) run();
@@ -198,7 +198,7 @@ Point RunCross(const Settings& settings, const MixerSpec& mixer, int length,
   return point;
 }
 
-// The weights of `config` with `mixer` in every encoder layer, if it needs no others.
+// Returns random weights of the shape `config` with `mixer` in every encoder layer.
 absl::StatusOr<LoadedModel> LoadRandom(const ModelConfig& config, ComputeType type,
                                        const MixerSpec& mixer) {
   NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenRandom(config, /*seed=*/1));
@@ -235,8 +235,8 @@ absl::StatusOr<Point> RunPart(const Settings& settings, const MixerSpec& mixer, 
   return RunLayer(settings, mixer, length, full);
 }
 
-// The exponent e of time ~ length^e over long lengths, by least squares of the logarithms; NaN: of
-// fewer than two.
+// Returns the exponent e of time ~ length^e over long lengths, by least squares of the logarithms,
+// or NaN if there are fewer than two.
 double Growth(const std::map<int, double>& times) {
   double n = 0, x = 0, y = 0, xx = 0, xy = 0;
   for (auto at = times.lower_bound(kLong); at != times.end(); ++at) {

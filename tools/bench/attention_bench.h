@@ -9,9 +9,9 @@
 
 namespace nibu::internal {
 
-// Runs it. The first argument is "attention".
+// Runs nibu-bench attention. The first argument is "attention".
 absl::Status BenchAttention(int argc, char** argv);
-// Returns its description with its options.
+// Returns the description of nibu-bench attention with its options.
 ProgramInfo BenchAttentionProgram(BenchOptions* bench, ModelOptions* model);
 
 }  // namespace nibu::internal

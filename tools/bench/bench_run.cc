@@ -177,8 +177,8 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
     fastest.matmul_calls += recorder.calls();
     fastest.own_matmul_calls += recorder.own_calls();
   }
-  // OpenMP's threads wait efficiently only if there are no more of them than cores. Those of the
-  // workers end with the translator.
+  // OpenMP's threads wait efficiently only if there are no more of them than cores. The workers end
+  // with the translator, and their threads with them.
   plan.reset();
   engines->Close();
   NIBU_ASSIGN_OR_RETURN(fastest.matmul_floor_seconds, MatmulFloor(products, options.kernels));

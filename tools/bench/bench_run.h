@@ -67,8 +67,8 @@ struct BenchResult {
   int64_t peak_rss_bytes = 0;
   size_t weight_bytes = 0;
   TextLines translations = {};  // a line each; none for random sources
-  // Of each line, seconds from its submission to its result. Those of the measurement leave out the
-  // time in the queue.
+  // The seconds that each line took from its submission to its result. The measurement's latencies
+  // leave out the time in the queue.
   std::vector<double> line_latencies = {};
   Translator::Measurement measurement = {};
   double matmul_seconds = 0;        // matrix products of the worker for which they took longest

@@ -228,7 +228,7 @@ absl::StatusOr<Quality> ScoreText(const TextLines& output,
     for (size_t i = 0; i < kBleuOrders; ++i) of_line[i] = Match(words, expected, i + 1);
     Add(of_line, &tokens);
 
-    // Of several references, the one counts whose chrF is best.
+    // A line has the matches with the reference for which its chrF is best.
     const Units letters = CharactersOf(output[line]);
     std::optional<AllMatches<kChrfOrders>> best;
     for (const TextLines& text : references) {

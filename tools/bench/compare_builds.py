@@ -13,16 +13,16 @@ import statistics
 import subprocess
 import sys
 
-# What tells the runs of a sweep apart.
+# The settings that tell the runs of a sweep apart.
 SETTINGS = ("compute_type", "threads", "beam_size", "batch_size", "source_tokens")
 
 
 class Failed(Exception):
-    """What did not run."""
+    """A program did not run, and the message says which."""
 
 
 def measure(build, cpu, flags):
-    """Of each of the sweep's settings: the run's figures."""
+    """Runs nibu-bench, and returns the figures of each run by its settings."""
     pin = ["taskset", "--cpu-list", cpu] if cpu else []
     command = [*pin, str(pathlib.Path(build) / "bin" / "nibu-bench"), "--json", *flags]
     try:
@@ -40,7 +40,7 @@ def quartiles(values):
 
 
 def report(old, new):
-    """Of one setting: the runs of both, in the order in which they were made."""
+    """The runs of both builds with one setting, in the order in which they were made."""
     speeds = [[run["tokens_per_second"] for run in runs] for runs in (old, new)]
     low, median, high = quartiles([b / a for a, b in zip(*speeds)])
     words = [f"{name}={new[0][name]}" for name in SETTINGS[:-1]]
@@ -63,7 +63,7 @@ def main():
     old, new = [], []
     try:
         for pair in range(options.pairs):
-            # Who begins alternates, too: the first one may find the machine in another state.
+            # Either build begins every other time, since the first one may find the machine in another state.
             sides = [(options.old, old), (options.new, new)]
             for build, runs in sides if pair % 2 == 0 else reversed(sides):
                 runs.append(measure(build, options.cpu, flags))

@@ -127,7 +127,7 @@ def put(where, part, sentence):
 
 
 def count(parts, output):
-    """Whether a part is lost, and whether one is doubled."""
+    """Returns whether a part is lost, and whether one is doubled."""
     found = {part: output.count(part) for part in parts}
     wanted = {part: sum(other.count(part) for other in parts) for part in parts}
     return any(found[p] < wanted[p] for p in parts), any(found[p] > wanted[p] for p in parts)

@@ -14,7 +14,7 @@
 
 namespace nibu::internal {
 
-// What a thread of this machine can do at most, while others do the same.
+// The most that a thread of this machine can do while the other threads do the same.
 struct MachinePeak {
   double operations_per_second = 0;  // multiplications and additions of matrix products in L2
   double bytes_per_second = 0;       // read from where so many bytes of weights lie

@@ -19,7 +19,8 @@
 
 namespace nibu::python {
 
-// What a request ends with. Thread-safe.
+// Receives the outcome of a request, a result or an error, and hands it to those who wait for it.
+// Thread-safe.
 class Outcome {
  public:
   // Takes the result, wakes the waiting threads, and calls the functions of OnDone. To be called
