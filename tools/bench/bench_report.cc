@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "nibu/version.h"
 #include "nlohmann/json.hpp"
@@ -73,104 +74,125 @@ double PerSecond(const BenchResult& result, double count) { return count / resul
 std::string Number(int64_t value) { return absl::StrCat(value); }
 std::string Number(double value, int digits) { return absl::StrFormat("%.*f", digits, value); }
 
+// Returns a speed or a time, with a digit after the point if it is below 1,000.
+std::string Rounded(double value) { return Number(value, value < 1000 ? 1 : 0); }
+
+// Returns the mean over the sentences.
+std::string OfASentence(const BenchResult& result, int64_t tokens) {
+  return Number(static_cast<double>(tokens) / static_cast<double>(result.sentences), 0);
+}
+
 // Returns a part's share of the threads' time in percent.
 std::string ShareOfTime(const BenchResult& result, double seconds) {
   return Number(100 * seconds / (result.seconds * result.settings.translator.threads), 1);
 }
 
-// A column has two lines of head, and belongs to some of the tables. A sign "|" stands where one
-// group of columns ends and the next one begins.
+// A column belongs to some of the tables.
 struct Column {
   std::string tables;  // the letters of BenchTable
-  int group;
-  const char* above;
   const char* name;
-  int width;
+  int width;  // negative: the text is flush left
   std::string (*cell)(const BenchResult&);
 };
 
-const std::vector<Column>& Columns() {
+// Columns that share a title, which stands above their names.
+struct Group {
+  const char* title;
+  std::vector<Column> columns;
+};
+
+const std::vector<Group>& Groups() {
   using R = BenchResult;
-  static const auto& columns = *new std::vector<Column>{
-      {"sql", 0, "compute", "type", -8,
-       [](const R& r) -> std::string { return ComputeTypeName(r.settings.compute_type); }},
-      {"sql", 0, "", "thr", 4, [](const R& r) { return Number(r.settings.translator.threads); }},
-      {"sql", 0, "", "beam", 4, [](const R& r) { return Number(r.settings.decoding.beam_size); }},
-      {"sql", 0, "", "batch", 5,
-       [](const R& r) {
-         const int batch = r.settings.translator.batch_size;
-         return batch == 0 ? "auto" : Number(batch);
-       }},
-      {"l", 1, "source", "length", 6, [](const R& r) { return Number(r.settings.source_length); }},
-      {"l", 1, "target", "length", 6, [](const R& r) { return Number(r.settings.output_length); }},
-      {"s", 1, "sen-", "tences", 7,
-       [](const R& r) { return Number(static_cast<int64_t>(r.sentences)); }},
-      {"s", 1, "source", "tokens", 7, [](const R& r) { return Number(r.source_tokens); }},
-      {"s", 1, "target", "tokens", 7, [](const R& r) { return Number(r.target_tokens); }},
-      {"s", 1, "", "seconds", 8, [](const R& r) { return Number(r.seconds, 3); }},
-      {"q", 2, "", "BLEU", 5, [](const R& r) { return Number(r.quality->bleu, 2); }},
-      {"q", 2, "", "chrF", 5, [](const R& r) { return Number(r.quality->chrf, 2); }},
-      {"q", 2, "equal", "lines %", 7, [](const R& r) { return Number(100 * r.equal_lines, 1); }},
-      {"sql", 3, "target", "tok/s", 8,
-       [](const R& r) { return Number(PerSecond(r, static_cast<double>(r.target_tokens)), 1); }},
-      {"sq", 3, "", "sent/s", 7,
-       [](const R& r) { return Number(PerSecond(r, static_cast<double>(r.sentences)), 1); }},
-      {"l", 3, "us a", "token", 8,
-       [](const R& r) {
-         return Number(1e6 * r.seconds / static_cast<double>(r.target_tokens), 1);
-       }},
-      {"sq", 4, "decoding", "p50", 8,
-       [](const R& r) { return Number(Milliseconds(r.measurement.latencies, 0.5), 2); }},
-      {"sq", 4, "ms", "p90", 8,
-       [](const R& r) { return Number(Milliseconds(r.measurement.latencies, 0.9), 2); }},
-      {"sq", 4, "", "p99", 8,
-       [](const R& r) { return Number(Milliseconds(r.measurement.latencies, 0.99), 2); }},
-      {"s", 5, "a line", "p50", 7,
-       [](const R& r) { return Number(Milliseconds(r.line_latencies, 0.5), 0); }},
-      {"s", 5, "in ms", "p90", 7,
-       [](const R& r) { return Number(Milliseconds(r.line_latencies, 0.9), 0); }},
-      {"s", 5, "", "p99", 7,
-       [](const R& r) { return Number(Milliseconds(r.line_latencies, 0.99), 0); }},
-      {"s", 6, "load", "s", 6, [](const R& r) { return Number(r.load_seconds, 2); }},
-      {"sq", 6, "peak", "MB", 7,
-       [](const R& r) { return Number(static_cast<double>(r.peak_rss_bytes) / 1e6, 1); }},
-      {"sq", 6, "weights", "MB", 7,
-       [](const R& r) { return Number(static_cast<double>(r.weight_bytes) / 1e6, 1); }},
-      {"sl", 7, "share", "enc", 5,
-       [](const R& r) { return ShareOfTime(r, r.measurement.profile.encoder); }},
-      {"sl", 7, "of", "decm", 4,
-       [](const R& r) { return ShareOfTime(r, r.measurement.profile.decoder_matmul); }},
-      {"sl", 7, "the", "attn", 4,
-       [](const R& r) { return ShareOfTime(r, r.measurement.profile.attention); }},
-      {"sl", 7, "time", "srch", 4,
-       [](const R& r) { return ShareOfTime(r, r.measurement.profile.search); }},
-      {"s", 7, "in", "toke", 4, [](const R& r) { return ShareOfTime(r, r.tokenizer_seconds); }},
-      {"s", 7, "%", "text", 4, [](const R& r) { return ShareOfTime(r, r.text_seconds); }},
-      {"s", 8, "matmul", "s", 7, [](const R& r) { return Number(r.matmul_seconds, 3); }},
-      {"s", 8, "floor", "s", 7, [](const R& r) { return Number(r.matmul_floor_seconds, 3); }},
-      {"sl", 8, "floor", "ratio", 5,
-       [](const R& r) {
-         const std::optional<double> ratio = FloorRatio(r);
-         return ratio ? Number(*ratio, 2) : "short";
-       }},
-      {"sl", 8, "limit", "ratio", 5,
-       [](const R& r) { return Number(r.limit_seconds / r.seconds, 2); }},
-      {"s", 9, "", "kernels", -7, [](const R& r) -> std::string { return MatmulKernelsOf(r); }},
+  static const auto& groups = *new std::vector<Group>{
+      {"settings",
+       {{"stql", "type", -8,
+         [](const R& r) -> std::string { return ComputeTypeName(r.settings.compute_type); }},
+        {"stql", "thr", 3, [](const R& r) { return Number(r.settings.translator.threads); }},
+        {"stql", "beam", 4, [](const R& r) { return Number(r.settings.decoding.beam_size); }},
+        {"stql", "batch", 5,
+         [](const R& r) {
+           const int batch = r.settings.translator.batch_size;
+           return batch == 0 ? "auto" : Number(batch);
+         }}}},
+      {"tokens",
+       {{"stl", "src", 4, [](const R& r) { return OfASentence(r, r.source_tokens); }},
+        {"stl", "tgt", 4, [](const R& r) { return OfASentence(r, r.target_tokens); }}}},
+      {"quality",
+       {{"q", "BLEU", 5, [](const R& r) { return Number(r.quality->bleu, 2); }},
+        {"q", "chrF", 5, [](const R& r) { return Number(r.quality->chrf, 2); }},
+        {"q", "equal %", 7, [](const R& r) { return Number(100 * r.equal_lines, 1); }}}},
+      {"a second",
+       {{"sql", "tokens", 8,
+         [](const R& r) { return Rounded(PerSecond(r, static_cast<double>(r.target_tokens))); }},
+        {"sq", "sent.", 6,
+         [](const R& r) { return Rounded(PerSecond(r, static_cast<double>(r.sentences))); }}}},
+      {"a token",
+       {{"l", "us", 8,
+         [](const R& r) {
+           return Number(1e6 * r.seconds / static_cast<double>(r.target_tokens), 1);
+         }}}},
+      {"ms a sentence",
+       {{"sq", "p50", 6,
+         [](const R& r) { return Rounded(Milliseconds(r.measurement.latencies, 0.5)); }},
+        {"sq", "p90", 6,
+         [](const R& r) { return Rounded(Milliseconds(r.measurement.latencies, 0.9)); }},
+        {"sq", "p99", 6,
+         [](const R& r) { return Rounded(Milliseconds(r.measurement.latencies, 0.99)); }}}},
+      {"ms a line",
+       {{"s", "p50", 5, [](const R& r) { return Number(Milliseconds(r.line_latencies, 0.5), 0); }},
+        {"s", "p90", 5, [](const R& r) { return Number(Milliseconds(r.line_latencies, 0.9), 0); }},
+        {"s", "p99", 5,
+         [](const R& r) { return Number(Milliseconds(r.line_latencies, 0.99), 0); }}}},
+      {"MB",
+       {{"sq", "peak", 6,
+         [](const R& r) { return Number(static_cast<double>(r.peak_rss_bytes) / 1e6, 1); }},
+        {"q", "weights", 7,
+         [](const R& r) { return Number(static_cast<double>(r.weight_bytes) / 1e6, 1); }}}},
+      {"load", {{"t", "s", 5, [](const R& r) { return Number(r.load_seconds, 2); }}}},
+      {"share of time in %",
+       {{"tl", "enc", 4, [](const R& r) { return ShareOfTime(r, r.measurement.profile.encoder); }},
+        {"tl", "decm", 4,
+         [](const R& r) { return ShareOfTime(r, r.measurement.profile.decoder_matmul); }},
+        {"tl", "attn", 4,
+         [](const R& r) { return ShareOfTime(r, r.measurement.profile.attention); }},
+        {"tl", "srch", 4, [](const R& r) { return ShareOfTime(r, r.measurement.profile.search); }},
+        {"t", "toke", 4, [](const R& r) { return ShareOfTime(r, r.tokenizer_seconds); }},
+        {"t", "text", 4, [](const R& r) { return ShareOfTime(r, r.text_seconds); }}}},
+      {"floor",
+       {{"t", "s", 6, [](const R& r) { return Number(r.matmul_floor_seconds, 2); }},
+        {"tl", "ratio", 5,
+         [](const R& r) {
+           const std::optional<double> ratio = FloorRatio(r);
+           return ratio ? Number(*ratio, 2) : "short";
+         }}}},
+      {"limit",
+       {{"tl", "ratio", 5, [](const R& r) { return Number(r.limit_seconds / r.seconds, 2); }},
+        {"tl", "GOP/s", 5,
+         [](const R& r) { return Number(r.peak.operations_per_second / 1e9, 0); }},
+        {"tl", "GB/s", 4, [](const R& r) { return Number(r.peak.bytes_per_second / 1e9, 1); }}}},
   };
-  return columns;
+  return groups;
 }
 
-// Returns a line of a table, with the text of each column.
+// Returns the texts of a table's columns, group by group. It is empty for a group of other tables.
 template <typename Text>
-std::string TableLine(BenchTable table, Text text) {
-  std::string line;
-  int group = 0;
-  for (const Column& column : Columns()) {
-    if (!absl::StrContains(column.tables, static_cast<char>(table))) continue;
-    if (!line.empty()) line += column.group == group ? " " : " | ";
-    group = column.group;
-    absl::StrAppendFormat(&line, "%*s", column.width, text(column));
+std::vector<std::string> TextsOf(BenchTable table, Text text) {
+  std::vector<std::string> groups;
+  for (const Group& group : Groups()) {
+    std::vector<std::string> cells;
+    for (const Column& column : group.columns) {
+      if (!absl::StrContains(column.tables, static_cast<char>(table))) continue;
+      cells.push_back(absl::StrFormat("%*s", column.width, text(column)));
+    }
+    groups.push_back(absl::StrJoin(cells, " "));
   }
+  return groups;
+}
+
+// Returns a line of a table, in which a sign "|" stands between two groups.
+std::string TableLine(std::vector<std::string> groups) {
+  std::erase(groups, "");
+  std::string line = absl::StrJoin(groups, " |");
   absl::StripTrailingAsciiWhitespace(&line);
   return line + "\n";
 }
@@ -265,12 +287,18 @@ std::string BenchJson(const BenchResult& result) {
 }
 
 std::string BenchTableHead(BenchTable table) {
-  return TableLine(table, [](const Column& column) { return column.above; }) +
-         TableLine(table, [](const Column& column) { return column.name; });
+  const auto names = TextsOf(table, [](const Column& column) { return column.name; });
+  std::vector<std::string> titles;
+  for (size_t i = 0; i < names.size(); ++i) {
+    titles.push_back(names[i].empty() ? ""
+                                      : absl::StrFormat("%-*s", static_cast<int>(names[i].size()),
+                                                        Groups()[i].title));
+  }
+  return TableLine(titles) + TableLine(names);
 }
 
 std::string BenchTableRow(BenchTable table, const BenchResult& result) {
-  return TableLine(table, [&](const Column& column) { return column.cell(result); });
+  return TableLine(TextsOf(table, [&](const Column& column) { return column.cell(result); }));
 }
 
 }  // namespace nibu::internal

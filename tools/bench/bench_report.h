@@ -22,13 +22,14 @@ double Percentile(std::vector<double> values, double part);
 std::optional<double> FloorRatio(const BenchResult& result);
 
 // Returns a JSON object, without a line end: the workload, with everything in which two runs may
-// differ, and the figures. Of the options of search, `search` has those that differ from nibu's own
-// defaults.
+// differ, and the figures. The member `search` has the options of search that differ from nibu's
+// own defaults.
 std::string BenchJson(const BenchResult& result);
 
 // The tables, which have different columns.
 enum class BenchTable : char {
-  kSpeed = 's',    // all figures
+  kSpeed = 's',    // throughput, latency and memory
+  kTime = 't',     // the time of each part, and how near the run is to its limits
   kQuality = 'q',  // BLEU and chrF beside speed and memory
   kLengths = 'l',  // the cost of a token at each length
 };

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +31,6 @@ namespace {
 
 constexpr char kSwept[] = "compute_type threads beam_size batch_size source_length lengths";
 
-constexpr int kRandomSources = 256;  // so many, unless --sentences says otherwise
-
 struct Settings {
   CliOptions cli;
   ModelOptions model;
@@ -46,26 +46,23 @@ ProgramInfo Program(Settings* settings) {
       "bench",
       "[flags]",
       "Measures throughput, latency, memory, the time of each part, and how near it is to limits.\n"
-      "--compute_type, --threads, --beam_size, --batch_size, --source_length and --lengths may be\n"
-      "lists, such as 1,8,64; every combination is a run, which is printed as it ends. In the "
-      "table,\n"
-      "thr are the worker threads, and batch is the number of sentences that one decodes "
-      "together.\n"
-      "p50, p90 and p99 are percentiles of latency in ms: of decoding a sentence, without its time "
-      "in\n"
-      "the queue, and of a line, from its submission among all others to its translation. enc, "
-      "decm,\n"
-      "attn, srch, toke and text are shares of the threads' time in %: encoder, the decoder's "
-      "matrix\n"
-      "products, its attention, search, tokenizer, and making text of results. matmul and floor "
-      "are\n"
-      "the seconds of the matrix products in the run, and replayed with nothing between them; the\n"
-      "ratio is floor / seconds. The limit's ratio is the same if each product ran at the peak of "
-      "this\n"
-      "machine's products, or of reading its weights where that takes longer. kernels says whose\n"
-      "kernels multiplied: nibu's own, oneDNN's, or both. nibu-bench attention measures mechanisms "
-      "of\n"
-      "attention, and nibu-bench bleu scores files.",
+      "--compute_type, --threads, --beam_size, --batch_size, --source_length and --lengths may\n"
+      "be lists, such as 1,8,64; every combination is a run, and is printed as it ends. A\n"
+      "second table, with the same runs in the same order, tells where their time went. thr are\n"
+      "the worker threads, batch is the number of sentences that one decodes together, and src\n"
+      "and tgt are the mean tokens of a sentence and of its translation. p50, p90 and p99 are\n"
+      "percentiles of latency: of a sentence from its first step on, without its time in the\n"
+      "queue, and of a line from its submission among all others to its translation. The second\n"
+      "table has the seconds of loading, and shares of the threads' time: the encoder (enc),\n"
+      "the decoder's matrix products (decm), its attention (attn), the search (srch), the\n"
+      "tokenizer (toke) and the making of text (text). The floor is the time of the run's\n"
+      "matrix products, replayed with nothing between them; its ratio is to the time of the\n"
+      "run. The limit's ratio is the same if each product ran at the peak of this machine,\n"
+      "which is measured: GOP/s of a thread's products, or GB/s of its reading weights where\n"
+      "that takes longer. With --ref the table has BLEU, chrF, the share of lines that equal\n"
+      "those of the first run, and memory; with --lengths it has the cost of a token. --json\n"
+      "has all figures. nibu-bench attention measures mechanisms of attention, and nibu-bench\n"
+      "bleu scores files.",
       {{CliOptionRows(), &settings->cli},
        {BenchOptionRows(), &settings->bench},
        {ModelOptionRows(), &settings->model},
@@ -91,7 +88,6 @@ ModelOptions LoadingOptions(const Settings& asked) {
 // Returns the settings of a run with the present options over the model's defaults.
 absl::StatusOr<BenchSettings> ReadSettings(const Settings& asked, const ModelDefaults& defaults) {
   BenchSettings settings;
-  NIBU_RETURN_IF_ERROR(ReadModelFlags(asked.cli.model, asked.model).status());
   settings.loading = LoadingOptions(asked);
   NIBU_ASSIGN_OR_RETURN(settings.compute_type, ChooseComputeType(asked.model.compute_type));
   settings.speed = asked.speed;
@@ -126,8 +122,7 @@ absl::Status Combine(absl::Span<const std::string> swept, const Settings& asked,
 absl::StatusOr<BenchWorkload> ReadWorkload(const Settings& asked) {
   const BenchOptions& bench = asked.bench;
   BenchWorkload workload;
-  NIBU_ASSIGN_OR_RETURN(workload.models, ReadModelFlags(asked.cli.model, asked.model));
-  workload.sentences = bench.sentences > 0 ? bench.sentences : kRandomSources;
+  if (bench.sentences > 0) workload.sentences = bench.sentences;
   workload.repeat = bench.repeat;
   const std::string& config = bench.config;
   const bool random = bench.random_weights;
@@ -137,9 +132,13 @@ absl::StatusOr<BenchWorkload> ReadWorkload(const Settings& asked) {
        {random && !asked.model.draft_model.empty(),
         "--draft_model needs a model; random weights have none"},
        {random && !bench.src.empty(), "--src needs a model; random weights take random sources"}}));
-  workload.is_shape = random;
-  if (random) workload.models = {config};
-  if (random || WasGiven("source_length") || WasGiven("lengths")) return workload;
+  if (random) {
+    workload.is_shape = true;
+    workload.models = {config};
+    return workload;
+  }
+  NIBU_ASSIGN_OR_RETURN(workload.models, ReadModelFlags(asked.cli.model, asked.model));
+  if (WasGiven("source_length") || WasGiven("lengths")) return workload;
   NIBU_RETURN_IF_ERROR(ReadBenchText(bench, &workload));
   return workload;
 }
@@ -163,11 +162,34 @@ class Progress {
   const Clock::time_point start_ = Clock::now();
 };
 
-absl::Status Run(int argc, char** argv) {
-  Settings asked;
-  ParseCommandLineOrExit(Program(&asked), argc, argv);
-  // All runs are checked before the first one begins.
-  NIBU_ASSIGN_OR_RETURN(const BenchWorkload workload, ReadWorkload(asked));
+// Returns the lines above the first run: what is the same for all runs, and the table's head.
+std::string HeadOf(BenchTable table, const BenchResult& result) {
+  std::string text = "random sources";
+  if (result.source_file == kBundledText) {
+    text = "lines of the bundled text";
+  } else if (!result.source_file.empty()) {
+    text = absl::StrCat("lines of ", result.source_file);
+  }
+  return absl::StrCat(result.model, " on ", CpuName(), " (", InstructionSet(), "), ", result.lines,
+                      " ", text, "\n", BenchTableHead(table));
+}
+
+absl::Status Print(const std::string& text) {
+  absl::PrintF("%s", text);
+  if (std::fflush(stdout) == 0) return absl::OkStatus();
+  return absl::UnavailableError("cannot write standard output; is the disk full?");
+}
+
+// Returns the table of a command line's runs, or nullopt if they are printed as JSON.
+std::optional<BenchTable> TableOf(const BenchOptions& bench) {
+  if (bench.json) return std::nullopt;
+  if (!bench.ref.empty()) return BenchTable::kQuality;
+  return bench.lengths > 0 ? BenchTable::kLengths : BenchTable::kSpeed;
+}
+
+// Checks all runs before the first one begins.
+absl::StatusOr<std::vector<BenchSettings>> ReadRuns(const Settings& asked,
+                                                    const BenchWorkload& workload) {
   ModelDefaults defaults;
   if (!workload.is_shape) {
     NIBU_ASSIGN_OR_RETURN(const OpenedModel opened,
@@ -183,32 +205,33 @@ absl::Status Run(int argc, char** argv) {
   std::vector<BenchSettings> runs;
   const std::vector<std::string> swept = absl::StrSplit(kSwept, ' ');
   NIBU_RETURN_IF_ERROR(Combine(swept, asked, defaults, &runs));
+  return runs;
+}
 
-  const bool json = asked.bench.json;
-  const BenchTable table = !workload.references.empty() ? BenchTable::kQuality
-                           : asked.bench.lengths > 0    ? BenchTable::kLengths
-                                                        : BenchTable::kSpeed;
+absl::Status Run(int argc, char** argv) {
+  Settings asked;
+  ParseCommandLineOrExit(Program(&asked), argc, argv);
+  NIBU_ASSIGN_OR_RETURN(const BenchWorkload workload, ReadWorkload(asked));
+  NIBU_ASSIGN_OR_RETURN(const std::vector<BenchSettings> runs, ReadRuns(asked, workload));
+  const std::optional<BenchTable> table = TableOf(asked.bench);
   const Progress progress(asked.bench.progress, runs.size());
   Bench bench(workload);
+  std::string times;  // the table of kTime
   for (size_t i = 0; i < runs.size(); ++i) {
     progress.Begin(i + 1);
     const absl::StatusOr<BenchResult> result = bench.Run(runs[i]);
     progress.End();
     NIBU_RETURN_IF_ERROR(UsageOfFlag(result.status()));
-    if (!json && i == 0) {
-      absl::PrintF("%s on %s, up to %.0f GOP/s and %.1f GB/s a thread\n%s", result->model,
-                   InstructionSet(), result->peak.operations_per_second / 1e9,
-                   result->peak.bytes_per_second / 1e9, BenchTableHead(table));
-    }
     if (!FloorRatio(*result).has_value()) {
       PrintWarning("the run is too short for a ratio to the matmul floor; give more --sentences");
     }
-    absl::PrintF("%s", json ? BenchJson(*result) + "\n" : BenchTableRow(table, *result));
-    if (std::fflush(stdout) != 0) {
-      return absl::UnavailableError("cannot write standard output; is the disk full?");
-    }
+    if (table.has_value() && i == 0) NIBU_RETURN_IF_ERROR(Print(HeadOf(*table, *result)));
+    NIBU_RETURN_IF_ERROR(
+        Print(table.has_value() ? BenchTableRow(*table, *result) : BenchJson(*result) + "\n"));
+    if (table == BenchTable::kSpeed) times += BenchTableRow(BenchTable::kTime, *result);
   }
-  return absl::OkStatus();
+  if (times.empty()) return absl::OkStatus();
+  return Print(absl::StrCat("\n", BenchTableHead(BenchTable::kTime), times));
 }
 
 }  // namespace
