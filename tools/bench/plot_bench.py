@@ -261,7 +261,8 @@ def draw_panel(panel, top):
         out.extend(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" stroke="none"><title>'
                    f'{saxutils.escape(f"{label} {note}".strip())}: {at:.4g}: {value:,.4g} {panel.unit}</title></circle>'
                    for x, y, at, value, note in places)
-        out.extend(text(min(x + 6, LEFT + WIDTH - CHARACTER * len(note)), y - 6, note, stroke="none")
+        # Most lines rise, so that there is room below them.
+        out.extend(text(min(x + 6, LEFT + WIDTH - CHARACTER * len(note)), y + 14, note, stroke="none")
                    for x, y, _, _, note in places if note)
         out.append("</g>")
         legend = top + 8 + i * LEGEND_LINE
