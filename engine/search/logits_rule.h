@@ -1,5 +1,5 @@
-// Rules about the token that follows a hypothesis. Each is a class of its own in rules/. SearchPlan
-// makes those that its options ask for and applies them in a fixed order.
+// Rules about the token that follows a hypothesis. Each is a class of its own in rules.h.
+// SearchPlan makes those that its options ask for and applies them in a fixed order.
 #ifndef NIBU_ENGINE_SEARCH_LOGITS_RULE_H_
 #define NIBU_ENGINE_SEARCH_LOGITS_RULE_H_
 

@@ -4,16 +4,7 @@
 #include <set>
 #include <vector>
 
-#include "engine/search/rules/alternatives.h"
-#include "engine/search/rules/constraint_tokens.h"
-#include "engine/search/rules/min_length.h"
-#include "engine/search/rules/no_repeat_ngram.h"
-#include "engine/search/rules/prefix_bias.h"
-#include "engine/search/rules/repetition_penalty.h"
-#include "engine/search/rules/samples.h"
-#include "engine/search/rules/score_target.h"
-#include "engine/search/rules/suppress_sequences.h"
-#include "engine/search/rules/suppress_tokens.h"
+#include "engine/search/rules.h"
 #include "gtest/gtest.h"
 #include "tests/engine/testing.h"
 
