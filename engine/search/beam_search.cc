@@ -11,7 +11,6 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/base/macros.h"
-#include "engine/search/repetition.h"
 
 namespace nibu::internal {
 namespace {
@@ -19,6 +18,24 @@ namespace {
 bool IsBestFirst(absl::Span<const Candidate> candidates) {
   return absl::c_is_sorted(
       candidates, [](const Candidate& a, const Candidate& b) { return a.log_prob > b.log_prob; });
+}
+
+// Returns whether some n-gram of up to 16 tokens is followed by at least three more copies of
+// itself, and the run of copies has at least 16 tokens.
+bool HasLoop(absl::Span<const int> tokens) {
+  constexpr size_t kLongest = 16;
+  constexpr size_t kShortestRun = 16;
+  for (size_t n = 1; n <= kLongest; ++n) {
+    // So many tokens that equal those n before them make, with the first n, a run of at least four
+    // copies and kShortestRun tokens.
+    const size_t enough = std::max(3 * n, kShortestRun - n);
+    size_t equal = 0;
+    for (size_t i = n; i < tokens.size(); ++i) {
+      equal = tokens[i] == tokens[i - n] ? equal + 1 : 0;
+      if (equal >= enough) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ inline Answer Search(const Transformer& model, const Request& request) {
   return Search({{&model}}, request);
 }
 
-// Returns whether the tokens are caught in a loop (see engine/search/repetition.h).
+// Returns whether the tokens are caught in a loop (see HasLoop in engine/search/beam_search.cc).
 bool Loops(const std::vector<int>& tokens);
 
 // Returns the noise that a sample adds to logit / temperature.
