@@ -1,7 +1,6 @@
 // Writes the scripts that complete a program's options in bash and zsh.
 
-#include "tools/cli/completion.h"
-
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"

@@ -14,7 +14,6 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "tools/cli/completion.h"
 #include "tools/text/marked/layout.h"
 #include "tools/text/options/option_groups.h"
 

@@ -16,6 +16,13 @@ namespace nibu::internal {
 // kind is wrong usage.
 absl::StatusOr<std::string> HelpText(const ProgramInfo& program, absl::string_view kind);
 
+// Returns a script for bash that defines the function _nibu_NAME and registers it. It completes
+// flags, words that are values of flags, and names of files.
+std::string BashCompletion(const ProgramInfo& program);
+
+// Returns the same for zsh: the contents of a file _nibu-NAME in a folder of $fpath.
+std::string ZshCompletion(const ProgramInfo& program);
+
 // Returns the first sentence of a help text, which says by itself what the option does.
 std::string FirstSentence(absl::string_view help);
 
