@@ -64,8 +64,8 @@ Service* NewService() {
   }
   auto* const service = new Service(
       translator->release(), [](std::function<void()> task) { tasks->Post(std::move(task)); });
-  ServiceOptions options;
-  options.logs_requests = false;
+  ServeOptions options;
+  options.log_requests = false;
   service->SetOptions(options);
   service->cache().SetMaxBytes(size_t{1} << 20);
   // The addresses of clients are those that X-Forwarded-For gives.

@@ -95,16 +95,16 @@ absl::Status ReadTexts(const Parameters& parameters, TranslateRequest* request) 
   return absl::OkStatus();
 }
 
-absl::Status CheckLimits(const RequestLimits& limits, TranslateRequest* request) {
+absl::Status CheckLimits(const ServeOptions& options, TranslateRequest* request) {
   const auto beyond = [](size_t size, size_t limit) {
     return Invalid("Invalid request: request (", size, ") exceeds text limit (", limit, ")");
   };
-  if (request->texts.size() > limits.max_texts) {
-    return beyond(request->texts.size(), limits.max_texts);
-  }
+  const auto max_texts = static_cast<size_t>(options.max_texts);
+  const auto max_characters = static_cast<size_t>(options.max_characters);
+  if (request->texts.size() > max_texts) return beyond(request->texts.size(), max_texts);
   for (const std::string& text : request->texts) {
     const size_t characters = CountCharacters(text);
-    if (characters > limits.max_characters) return beyond(characters, limits.max_characters);
+    if (characters > max_characters) return beyond(characters, max_characters);
     request->characters.push_back(characters);
   }
   return absl::OkStatus();
@@ -152,21 +152,21 @@ Json ListOf(const ServedLanguage& language) {
 
 absl::StatusOr<TranslateRequest> ReadTranslateRequest(const Parameters& parameters,
                                                       const Catalog& catalog,
-                                                      const RequestLimits& limits) {
+                                                      const ServeOptions& options) {
   TranslateRequest request;
   NIBU_RETURN_IF_ERROR(ReadTexts(parameters, &request));
   NIBU_ASSIGN_OR_RETURN(std::string source, CodeOf(parameters, "source"));
   NIBU_ASSIGN_OR_RETURN(const std::string target, CodeOf(parameters, "target"));
   NIBU_ASSIGN_OR_RETURN(const double alternatives, NumberOf(parameters, "alternatives"));
-  if (alternatives > limits.max_alternatives) {
-    return Invalid("Invalid request: alternatives parameter must be <= ", limits.max_alternatives);
+  if (alternatives > options.max_alternatives) {
+    return Invalid("Invalid request: alternatives parameter must be <= ", options.max_alternatives);
   }
   request.alternatives = static_cast<int>(alternatives);
   if (request.alternatives != alternatives) {
     return Invalid("Invalid request: alternatives parameter is not a whole number");
   }
   NIBU_ASSIGN_OR_RETURN(request.timeout, NumberOf(parameters, "timeout"));
-  NIBU_RETURN_IF_ERROR(CheckLimits(limits, &request));
+  NIBU_RETURN_IF_ERROR(CheckLimits(options, &request));
 
   const Json* const format = parameters.Find("format");
   request.is_html = format != nullptr && *format == "html";
@@ -210,10 +210,10 @@ HttpAnswer TranslateAnswer(const TranslateRequest& request,
 }
 
 HttpAnswer DetectAnswer(const Parameters& parameters, const Catalog& catalog,
-                        const RequestLimits& limits) {
+                        const ServeOptions& options) {
   TranslateRequest request;
   absl::Status status = ReadTexts(parameters, &request);
-  if (status.ok()) status = CheckLimits(limits, &request);
+  if (status.ok()) status = CheckLimits(options, &request);
   if (!status.ok()) return ErrorAnswer(400, std::string(status.message()));
   // The detector looks at the first 32 KB of letters.
   constexpr size_t kMostBytes = 64 << 10;
@@ -231,7 +231,7 @@ HttpAnswer LanguagesAnswer(const Catalog& catalog) {
   return JsonAnswer(languages);
 }
 
-HttpAnswer SettingsAnswer(const Catalog& catalog, const RequestLimits& limits, bool needs_key) {
+HttpAnswer SettingsAnswer(const Catalog& catalog, const ServeOptions& options, bool needs_key) {
   // The web page first shows this target: the first one that another language is translated into.
   const auto is_target = [&](const ServedLanguage& language) {
     return absl::c_any_of(catalog.languages(), [&](const ServedLanguage& source) {
@@ -242,7 +242,7 @@ HttpAnswer SettingsAnswer(const Catalog& catalog, const RequestLimits& limits, b
   auto target = absl::c_find_if(languages, is_target);
   if (target == languages.end()) target = languages.begin();
   return JsonAnswer({{"apiKeys", needs_key},
-                     {"charLimit", limits.max_characters},
+                     {"charLimit", options.max_characters},
                      {"filesTranslation", false},
                      {"frontendTimeout", 500},
                      {"keyRequired", needs_key},

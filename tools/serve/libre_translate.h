@@ -17,15 +17,10 @@
 #include "tools/serve/http.h"
 #include "tools/serve/parameters.h"
 #include "tools/serve/result_cache.h"
+#include "tools/serve/serve_options.h"
 #include "tools/text/model/catalog.h"
 
 namespace nibu::internal {
-
-struct RequestLimits {
-  size_t max_texts = 1000;
-  size_t max_characters = 100'000;  // of one text
-  int max_alternatives = 10;
-};
 
 // The texts of a request that have the same source language.
 struct TextGroup {
@@ -54,7 +49,7 @@ struct TranslateRequest {
 // it makes no sense.
 absl::StatusOr<TranslateRequest> ReadTranslateRequest(const Parameters& parameters,
                                                       const Catalog& catalog,
-                                                      const RequestLimits& limits);
+                                                      const ServeOptions& options);
 
 // Returns the answer to a request with the translations of each text, best first.
 HttpAnswer TranslateAnswer(const TranslateRequest& request,
@@ -62,9 +57,9 @@ HttpAnswer TranslateAnswer(const TranslateRequest& request,
 
 // Answers /detect, /languages and /frontend/settings.
 HttpAnswer DetectAnswer(const Parameters& parameters, const Catalog& catalog,
-                        const RequestLimits& limits);
+                        const ServeOptions& options);
 HttpAnswer LanguagesAnswer(const Catalog& catalog);
-HttpAnswer SettingsAnswer(const Catalog& catalog, const RequestLimits& limits, bool needs_key);
+HttpAnswer SettingsAnswer(const Catalog& catalog, const ServeOptions& options, bool needs_key);
 // Answers /spec with the description of the interface (Swagger 2.0).
 HttpAnswer SpecAnswer();
 

@@ -66,17 +66,17 @@ struct Configuration {
   std::vector<std::string> pinned;
   std::shared_ptr<const Catalog> catalog;
   StoreOptions store;
-  ServiceOptions service;
+  ServeOptions serve;
   HttpLimits http;
   size_t cache_bytes = 0;
   std::set<std::string> keys;
-  int requests_per_minute = 0;
 };
 
 // Reads the configuration without its models.
 absl::StatusOr<Configuration> ReadConfiguration(const Settings& settings) {
   const ServeOptions& serve = settings.serve;
   Configuration read;
+  read.serve = serve;
   if (!serve.api_keys.empty()) {
     NIBU_ASSIGN_OR_RETURN(read.keys, ReadKeys(serve.api_keys));
   }
@@ -97,20 +97,12 @@ absl::StatusOr<Configuration> ReadConfiguration(const Settings& settings) {
   read.store.text = settings.text;
   read.store.max_models = static_cast<size_t>(serve.max_models);
   read.store.idle_time = std::chrono::minutes(serve.idle_minutes);
-  read.service.request.max_texts = static_cast<size_t>(serve.max_texts);
-  read.service.request.max_characters = static_cast<size_t>(serve.max_characters);
-  read.service.request.max_alternatives = serve.max_alternatives;
-  read.service.jobs.max_requests = static_cast<size_t>(serve.max_queue);
-  read.service.jobs.max_characters = static_cast<size_t>(serve.max_queue_characters);
-  read.service.request_timeout = serve.request_timeout;
-  read.service.logs_requests = serve.log_requests;
   read.http.max_body_bytes = static_cast<size_t>(serve.max_body_bytes);
   read.http.max_connections = static_cast<size_t>(serve.max_connections);
   read.http.timeout =
       std::chrono::milliseconds(static_cast<int64_t>(serve.connection_timeout * 1000));
   read.cache_bytes = static_cast<size_t>(serve.cache_megabytes) << 20;
   if (settings.text.sampling_topk != 1) read.cache_bytes = 0;  // Samples must not repeat.
-  read.requests_per_minute = serve.requests_per_minute;
   return read;
 }
 
@@ -121,16 +113,16 @@ void PrintWarnings(const std::vector<std::string>& warnings) {
 }
 
 void Apply(const Configuration& read, Service* service, HttpServer* server) {
-  service->SetOptions(read.service);
+  service->SetOptions(read.serve);
   service->cache().SetMaxBytes(read.cache_bytes);
-  service->access().Set(read.keys, read.requests_per_minute, read.http.trusted_proxies);
+  service->access().Set(read.keys, read.serve.requests_per_minute, read.http.trusted_proxies);
   service->store().Offer(read.catalog, read.store);
   server->SetLimits(read.http);
 }
 
 // Warns if the server is open to other machines without keys or limits.
 void WarnIfOpen(const Configuration& read, const HttpServer& server) {
-  if (server.is_loopback() || !read.keys.empty() || read.requests_per_minute > 0) return;
+  if (server.is_loopback() || !read.keys.empty() || read.serve.requests_per_minute > 0) return;
   PrintWarning(
       "other machines can connect, without keys and without limits; see --api_keys and "
       "--requests_per_minute");

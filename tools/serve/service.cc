@@ -93,7 +93,7 @@ const Service::Endpoint* Service::Find(const std::string& path) {
       {"/translate", true, false, nullptr},
       {"/detect", true, false,
        [](const Service& service, const Parameters& parameters) {
-         return DetectAnswer(parameters, service.store_.catalog(), service.options_.request);
+         return DetectAnswer(parameters, service.store_.catalog(), service.options_);
        }},
       {"/languages", false, true,
        [](const Service& service, const auto&) {
@@ -101,7 +101,7 @@ const Service::Endpoint* Service::Find(const std::string& path) {
        }},
       {"/frontend/settings", false, true,
        [](const Service& service, const auto&) {
-         return SettingsAnswer(service.store_.catalog(), service.options_.request,
+         return SettingsAnswer(service.store_.catalog(), service.options_,
                                service.access_.has_keys());
        }},
       {"/spec", false, true, [](const auto&, const auto&) { return SpecAnswer(); }},
@@ -138,9 +138,10 @@ Service::Service(nibu::Translator* translator, std::function<void(std::function<
       store_(translator, post),
       jobs_(translator, &store_, &cache_, post) {}
 
-void Service::SetOptions(const ServiceOptions& options) {
+void Service::SetOptions(const ServeOptions& options) {
   options_ = options;
-  jobs_.SetLimits(options.jobs);
+  jobs_.SetLimits({.max_requests = static_cast<size_t>(options.max_queue),
+                   .max_characters = static_cast<size_t>(options.max_queue_characters)});
 }
 
 void Service::Stop() {
@@ -214,7 +215,7 @@ HttpCancel Service::Translate(const Parameters& parameters, const std::string& c
     return nullptr;
   };
   if (is_draining_) return end(Busy("the server is about to end"));
-  auto read = ReadTranslateRequest(parameters, store_.catalog(), options_.request);
+  auto read = ReadTranslateRequest(parameters, store_.catalog(), options_);
   if (!read.ok()) return end(ErrorAnswer(400, std::string(read.status().message())));
   const auto batch = std::make_shared<Batch>();
   batch->exchange = exchange;
@@ -320,7 +321,7 @@ void Service::End(Exchange* exchange, HttpAnswer answer) {
   const double seconds =
       std::chrono::duration<double>(SteadyClock::now() - exchange->start).count();
   counts_.Add(exchange->path.empty() ? "other" : exchange->path, answer.status, seconds);
-  if (options_.logs_requests) {
+  if (options_.log_requests) {
     const std::string line = absl::StrFormat(
         "%s %s %s %s %d %.3fs%s\n", Now(), exchange->address, exchange->method,
         exchange->path.empty() ? "-" : exchange->path, answer.status, seconds, exchange->facts);

@@ -17,17 +17,10 @@
 #include "tools/serve/model_store.h"
 #include "tools/serve/parameters.h"
 #include "tools/serve/result_cache.h"
+#include "tools/serve/serve_options.h"
 #include "tools/text/model/catalog.h"
 
 namespace nibu::internal {
-
-// The options that may change while the server runs.
-struct ServiceOptions {
-  RequestLimits request;
-  JobLimits jobs;
-  double request_timeout = 0;  // in seconds; 0: none
-  bool logs_requests = true;
-};
 
 // Used by the network's thread. Only translations take time; all other requests are answered at
 // once from memory.
@@ -40,7 +33,8 @@ class Service {
 
   // Sets a function that adds metrics about connections to those of /metrics.
   void SetMoreMetrics(std::function<void(MetricsText*)> more) { more_metrics_ = std::move(more); }
-  void SetOptions(const ServiceOptions& options);
+  // May be called while the server runs. Uses the options about requests and their queue.
+  void SetOptions(const ServeOptions& options);
   // Says that all pinned models are loaded; from then on /ready answers 200.
   void SetReady() { is_ready_ = true; }
   // Says that the program is about to end; from then on /ready answers 503.
@@ -76,7 +70,7 @@ class Service {
   void End(Exchange* exchange, HttpAnswer answer);
 
   nibu::Translator* const translator_;
-  ServiceOptions options_;
+  ServeOptions options_;
   Access access_;
   ResultCache cache_;
   ModelStore store_;

@@ -124,8 +124,8 @@ TEST(ServiceTest, DetectsEachTextOfAList) {
 // queue has room for one request.
 TEST(ServiceTest, AListInSeveralLanguagesIsOneRequest) {
   const std::string path = TestdataPath("de-en");
-  ServiceOptions options;
-  options.jobs.max_requests = 1;
+  ServeOptions options;
+  options.max_queue = 1;
   TestService service(options);
   service.Offer({absl::StrCat("en-fr=", path), absl::StrCat("de-fr=", path)});
   service.Hold();
@@ -198,9 +198,9 @@ TEST(ServiceTest, AlternativesDifferFromTheTranslation) {
 
 // The errors are worded and ordered as LibreTranslate's.
 TEST(ServiceTest, SaysWhatIsWrong) {
-  ServiceOptions options;
-  options.request.max_texts = 2;
-  options.request.max_characters = 10;
+  ServeOptions options;
+  options.max_texts = 2;
+  options.max_characters = 10;
   TestService service(options);
   Json all = {{"q", ""}, {"alternatives", "x"}, {"format", "pdf"}};
   for (const Json& missing : {Json(), Json(""), Json::array(), Json(false), Json(0)}) {
@@ -276,8 +276,8 @@ TEST(ServiceTest, NamesTheParameterThatIsOdd) {
 
 // Bytes that are not UTF-8 count as the U+FFFD that would replace them do.
 TEST(ServiceTest, CountsBytesThatAreNotUtf8) {
-  ServiceOptions options;
-  options.request.max_characters = 2;
+  ServeOptions options;
+  options.max_characters = 2;
   TestService service(options);
   const auto error = [&](const std::string& q) {
     HttpRequest request;
@@ -339,8 +339,8 @@ TEST(ServiceTest, PathsAndMethods) {
 // While all translations are held, the server answers everything else. Requests that were refused
 // or cancelled take no more time.
 TEST(ServiceTest, AnswersWhileTranslationsWait) {
-  ServiceOptions options;
-  options.jobs.max_requests = 2;
+  ServeOptions options;
+  options.max_queue = 2;
   TestService service(options);
   service.Hold();
   const auto first = service.SendJson(Request("a"), "1.1.1.1");
@@ -369,8 +369,8 @@ TEST(ServiceTest, AnswersWhileTranslationsWait) {
 }
 
 TEST(ServiceTest, BoundsTheCharactersThatWait) {
-  ServiceOptions options;
-  options.jobs.max_characters = 10;
+  ServeOptions options;
+  options.max_queue_characters = 10;
   TestService service(options);
   service.Hold();
   // A request that is alone may have more characters than the limit.
@@ -387,9 +387,9 @@ TEST(ServiceTest, BoundsTheCharactersThatWait) {
 // What it has beyond that is refused, and others are not. Behind a trusted proxy without
 // X-Forwarded-For there may be many clients, so only the limit itself counts.
 TEST(ServiceTest, AClientLeavesRoomForOthers) {
-  ServiceOptions options;
-  options.jobs.max_requests = 8;
-  options.jobs.max_characters = 2000;
+  ServeOptions options;
+  options.max_queue = 8;
+  options.max_queue_characters = 2000;
   TestService service(options);
   service.service().access().Set({}, 0, {"9.9.9.9"});
   service.Hold();
@@ -558,7 +558,7 @@ TEST(ServiceTest, RequestsEndInTime) {
 
 // A request may shorten the time that the server gives to each, but not lengthen it.
 TEST(ServiceTest, TheServersTimeIsTheLongest) {
-  ServiceOptions options;
+  ServeOptions options;
   options.request_timeout = 100;
   TestService service(options);
   service.Hold();

@@ -38,7 +38,7 @@ struct HeldUnit {
 
 class TestService {
  public:
-  explicit TestService(const ServiceOptions& options = {}, const std::string& model = "") {
+  explicit TestService(const ServeOptions& options = {}, const std::string& model = "") {
     SpeedOptions speed;
     speed.threads = 2;
     speed.queue_size = 1 << 30;
@@ -48,8 +48,8 @@ class TestService {
       tasks_.push_back(std::move(task));
       changed_.notify_one();
     });
-    ServiceOptions quiet = options;
-    quiet.logs_requests = false;
+    ServeOptions quiet = options;
+    quiet.log_requests = false;
     service_->SetOptions(quiet);
     Offer({model.empty() ? CaptionsModelPath() : model});
   }
