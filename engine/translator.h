@@ -11,8 +11,8 @@
 #include "engine/core/profile.h"
 #include "engine/model/weights.h"
 #include "engine/request.h"
-#include "engine/schedule/activity.h"
 #include "engine/translator_options.h"
+#include "nibu/engine.h"
 
 namespace nibu::internal {
 

@@ -30,8 +30,8 @@
 #include <mutex>
 
 #include "absl/status/status.h"
-#include "engine/schedule/activity.h"
 #include "engine/schedule/job.h"
+#include "nibu/engine.h"
 
 namespace nibu::internal {
 

@@ -110,14 +110,6 @@ inline constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::m
 // A request that was submitted, for Translator::Cancel. It may be copied and kept for any time,
 // since it keeps nothing of the request alive.
 class NIBU_EXPORT Ticket {
- public:
-  Ticket();
-  ~Ticket();
-  Ticket(const Ticket&);
-  Ticket(Ticket&&) noexcept;
-  Ticket& operator=(const Ticket&);
-  Ticket& operator=(Ticket&&) noexcept;
-
  private:
   friend class Translator;
   struct State;

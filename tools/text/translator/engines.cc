@@ -20,6 +20,15 @@ namespace {
 constexpr size_t kMostPrepared = 256;
 constexpr size_t kEntriesOfAPlan = 64;  // so many entries of a glossary count as one plan
 
+Activity& operator+=(Activity& sum, const Activity& other) {
+  sum.waiting += other.waiting;
+  sum.begun += other.begun;
+  sum.waited_seconds += other.waited_seconds;
+  sum.steps += other.steps;
+  sum.step_sentences += other.step_sentences;
+  return sum;
+}
+
 size_t WeightOf(const Engine::Prepared& prepared) {
   return 1 + prepared.plan->options.glossary.size() / kEntriesOfAPlan;
 }

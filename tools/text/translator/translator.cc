@@ -47,13 +47,6 @@ absl::Status CheckPlan(const Plan* plan, const std::shared_ptr<Engines>& engines
 
 }  // namespace
 
-Ticket::Ticket() = default;
-Ticket::~Ticket() = default;
-Ticket::Ticket(const Ticket&) = default;
-Ticket::Ticket(Ticket&&) noexcept = default;
-Ticket& Ticket::operator=(const Ticket&) = default;
-Ticket& Ticket::operator=(Ticket&&) noexcept = default;
-
 absl::StatusOr<std::unique_ptr<Translator>> Translator::Open(
     const std::string& model, const Options& options, const ModelOptions& model_options,
     const SpeedOptions& speed_options) try {
