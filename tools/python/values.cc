@@ -35,6 +35,11 @@ std::vector<std::string> ValueTexts(const std::string& name, py::handle value) {
   return texts;
 }
 
+bool BoolOf(const std::string& name, py::handle value) {
+  if (py::isinstance<py::bool_>(value)) return value.cast<bool>();
+  RaiseAs(PyExc_TypeError, absl::StrCat(name, " must be a bool, not ", TypeName(value)));
+}
+
 bool IsList(py::handle value) {
   return py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value);
 }
@@ -47,20 +52,13 @@ absl::Status Set(const std::string& name, py::handle value, T* options) {
 
 absl::Status Set(const std::string& name, py::handle value, ModelOptions* options) {
   if (name != "languages_as_tokens") return Set<ModelOptions>(name, value, options);
-  if (!py::isinstance<py::bool_>(value)) {
-    RaiseAs(PyExc_TypeError,
-            absl::StrCat("languages_as_tokens must be a bool, not ", TypeName(value)));
-  }
-  options->languages_as_tokens = value.cast<bool>();
+  options->languages_as_tokens = BoolOf(name, value);
   return absl::OkStatus();
 }
 
 absl::Status Set(const std::string& name, py::handle value, Options* options) {
   if (name == "return_scores") {
-    if (!py::isinstance<py::bool_>(value)) {
-      RaiseAs(PyExc_TypeError, absl::StrCat("return_scores must be a bool, not ", TypeName(value)));
-    }
-    options->return_scores = value.cast<bool>();
+    options->return_scores = BoolOf(name, value);
     return absl::OkStatus();
   }
   if (name == "glossary") {
