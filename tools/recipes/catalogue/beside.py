@@ -235,7 +235,10 @@ def read_tmx(raw):
     items = []
     for unit in store.units:
         tuvs = {plain(tuv.get(XML_LANG) or tuv.get("lang")): tuv for tuv in unit.xmlelement.iterfind("tuv")}
-        from_language = plain(unit.xmlelement.get("srclang") or store.document.find("header").get("srclang"))
+        header = plain(store.document.find("header").get("srclang"))
+        from_language = plain(unit.xmlelement.get("srclang")) or header
+        if header and "*all*" not in (from_language, header) and from_language != header:
+            continue  # a unit of another language
         origin = tuvs.get(from_language, next(iter(tuvs.values()), None))
         segment = None if origin is None else origin.find("seg")
         if text_of(segment) and not any(

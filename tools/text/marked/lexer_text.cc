@@ -27,10 +27,10 @@ size_t MarkupLexer::ReadReferenceAt(size_t pos) {
   if (!reference.has_value()) return pos + 1;
   std::string character = std::move(reference->character);
   size_t end = pos + reference->size;
-  if (is_feed_ && !cdata_ && (character == "<" || character == "&")) {
+  if ((is_feed_ || has_escapes_) && !cdata_ && (character == "<" || character == "&")) {
     if (!is_whole_ && rest.size() < kMostEscaped) return kNowhere;
     if (const size_t escaped = ReadEscaped(pos)) return escaped;
-    // &amp;nbsp; is a reference of the text in a feed, which is HTML.
+    // &amp;nbsp; is a reference of the text in a feed or a string of Android, which is HTML.
     reference = ReadReference(Markup::kHtml, absl::StrCat("&", text_.substr(end, kMaxReference)));
     if (character == "&" && reference.has_value() && !reference->character.empty()) {
       character = std::move(reference->character);
@@ -45,8 +45,8 @@ size_t MarkupLexer::ReadReferenceAt(size_t pos) {
   return end;
 }
 
-// Reads a tag of HTML that is text of a feed. An element that is not translated is read whole.
-// Returns 0 if none begins here.
+// Reads a tag of HTML that is text of a feed or of a string of Android. An element that is not
+// translated is read whole. Returns 0 if none begins here.
 size_t MarkupLexer::ReadEscaped(size_t pos) {
   MarkupTag tag;
   const size_t size = BeginEscapedTag(text_.substr(pos), &tag);

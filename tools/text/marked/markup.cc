@@ -44,8 +44,9 @@ struct Rules {
   Markup kind = Markup::kNone;
   bool is_line = false;  // a line without markup keeps its blanks
   bool in_document = false;
-  bool has_escapes = false;  // see MarkupLexer
-  bool has_values = false;   // texts in tags are segments
+  bool has_escapes = false;         // see MarkupLexer
+  bool has_values = false;          // texts in tags are segments
+  absl::string_view language = {};  // that of the source; empty: it is not known
 };
 
 // Returns the segment of a value in a tag, with nothing around it; none if it has no letters.
@@ -89,7 +90,7 @@ std::optional<MarkedLine::Segment> ReadValue(const TagValue& value, absl::string
 void AddValues(const Rules& rules, Tokens tokens, absl::string_view* rest, MarkedLine* marked) {
   if (!rules.in_document || rules.kind != Markup::kHtml) return;
   for (const MarkupToken& token : tokens) {
-    for (const TagValue& value : FindValues(token.raw, rules.has_values)) {
+    for (const TagValue& value : FindValues(token.raw, rules.has_values, rules.language)) {
       const absl::string_view raw = Sub(token.raw, value.span);
       std::optional<MarkedLine::Segment> segment = ReadValue(value, raw);
       if (!segment.has_value()) continue;
@@ -118,7 +119,7 @@ void MarkValues(const Rules& rules, absl::Span<MarkupToken> tokens,
   for (MarkupToken& token : tokens) {
     std::string with_marks;
     size_t copied = 0;
-    for (const TagValue& value : FindValues(token.raw, /*has_texts=*/true)) {
+    for (const TagValue& value : FindValues(token.raw, /*has_texts=*/true, rules.language)) {
       std::optional<MarkedLine::Segment> segment = ReadValue(value, Sub(token.raw, value.span));
       if (!segment.has_value() || has_mark(segment->marked.text)) continue;
       segment->is_value = true;
@@ -190,7 +191,7 @@ void AddSegments(const Rules& rules, absl::Span<MarkupToken> tokens, absl::strin
     return AddSegment(rules, tokens, rest, marked);
   }
   size_t begin = 0;
-  for (const size_t end : FindCuts(tokens)) {
+  for (const size_t end : FindCuts(rules.kind, tokens)) {
     const auto own = tokens.subspan(begin, end - begin);
     if (HasLetters(own)) {
       AddSegment(rules, own, rest, marked);
@@ -273,7 +274,8 @@ size_t MarkupReader::TakePiece(absl::string_view text, size_t count, MarkedLine*
   const Rules rules = {.kind = kind_,
                        .in_document = true,
                        .has_escapes = lexer_.has_escapes(),
-                       .has_values = has_values_};
+                       .has_values = has_values_,
+                       .language = lexer_.language()};
   const size_t own = count - (ends_in_block ? 1 : 0);
   AddSegments(rules, tokens.first(own), &rest, piece);
   AddValues(rules, tokens.subspan(own), &rest, piece);

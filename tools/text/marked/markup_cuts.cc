@@ -1,6 +1,8 @@
 // Finds menus, forms and footnotes in the tokens of markup.
 #include "tools/text/marked/markup_cuts.h"
 
+#include <re2/re2.h>
+
 #include <map>
 #include <string>
 
@@ -43,6 +45,12 @@ struct Content {
   bool IsSentence() const { return is_sentence || (has_separators && texts < 2); }
 };
 
+// Returns whether a text ends in a word of three letters or more, or in a mark behind a word.
+bool IsLongWordAtEnd(absl::string_view text) {
+  static const RE2& word = *new RE2(R"(\pL{3}[.,;:!?"”’)]*$)");
+  return RE2::PartialMatch({text.data(), text.size()}, word);
+}
+
 }  // namespace
 
 bool HasLetters(const MarkupToken& token) {
@@ -56,7 +64,7 @@ bool HasWords(const MarkupToken& token) {
   return HasWords(text) || text.find_first_of(".!?") != kNowhere;
 }
 
-std::vector<size_t> FindCuts(Tokens tokens) {
+std::vector<size_t> FindCuts(Markup kind, Tokens tokens) {
   std::vector<size_t> cuts;
   std::vector<Content> open(1);
   std::vector<absl::string_view> names;
@@ -71,24 +79,29 @@ std::vector<size_t> FindCuts(Tokens tokens) {
     open.back().has_letters |= inner.has_letters;
     open.back().texts += inner.has_letters ? 1 : 0;
   };
+  // Ends the elements up to the innermost one with a name, or, if there is none, what they are in.
+  const auto close = [&](absl::string_view name, size_t behind) {
+    bool is_last = names.empty();
+    do {
+      end(behind);
+      if (is_last) break;
+      is_last = names.back() == name;
+      --has_open[names.back()];
+      names.pop_back();
+    } while (!is_last);
+  };
   for (size_t i = 0; i < tokens.size(); ++i) {
     const MarkupToken& token = tokens[i];
     if (IsElement(token, MarkupToken::kOpen)) {
+      // In HTML, a link ends where the next one begins.
+      if (kind == Markup::kHtml && token.value == "a" && has_open["a"] > 0) close("a", i);
       cuts.push_back(i);
       open.push_back({.cuts = cuts.size()});
       names.push_back(token.value);
       ++has_open[token.value];
     } else if (IsElement(token, MarkupToken::kClose)) {
       // A tag that was opened in front of the tokens closes what they are in.
-      bool is_last = names.empty();
-      if (!is_last && has_open[token.value] == 0) continue;
-      do {
-        end(i + 1);
-        if (is_last) break;
-        is_last = names.back() == token.value;
-        --has_open[names.back()];
-        names.pop_back();
-      } while (!is_last);
+      if (names.empty() || has_open[token.value] > 0) close(token.value, i + 1);
     } else {
       Content& content = open.back();
       const bool is_label = content.texts == 0 && token.kind == MarkupToken::kText &&
@@ -124,17 +137,21 @@ void MarkFootnotes(absl::Span<MarkupToken> tokens) {
     text = std::string(absl::StripAsciiWhitespace(text));
     // A number in brackets behind a space may be a word: see [2] for more. One that touches a word
     // is none: dog<a>2</a>
-    const bool touches =
-        tokens[i - 1].kind == MarkupToken::kText && !IsBlank(LastCharacter(TextOf(tokens[i - 1])));
+    const absl::string_view before =
+        tokens[i - 1].kind == MarkupToken::kText ? TextOf(tokens[i - 1]) : " ";
+    const bool touches = !IsBlank(LastCharacter(before)) && !absl::EndsWith(before, "[") &&
+                         !absl::EndsWith(before, "(");
     const bool is_last = end + 1 >= tokens.size() ||
                          absl::StrContains(".,:;!?)", TextOf(tokens[end + 1]).substr(0, 1));
     const bool is_bracketed =
         absl::StartsWith(text, "[") && absl::EndsWith(text, "]") && (touches || is_last);
     const bool is_link =
         touches && tokens[i].value == "a" && absl::c_all_of(text, absl::ascii_isdigit);
-    if (depth > 0 || HasLetters(text) || text.empty() || !(is_raised || is_bracketed || is_link)) {
-      continue;
-    }
+    // A letter is one behind a word or a full stop (town<sup>a</sup>), but not behind x or 1.
+    const bool is_letter = is_raised && touches && text.size() == 1 && IsLongWordAtEnd(before);
+    const bool is_note = is_raised && absl::StartsWith(text, "[") && absl::EndsWith(text, "]");
+    const bool is_number = !HasLetters(text) && (is_raised || is_bracketed || is_link);
+    if (depth > 0 || text.empty() || !(is_number || is_letter || is_note)) continue;
     for (; i <= end; ++i) tokens[i].kind = MarkupToken::kPoint;
     --i;
   }

@@ -31,7 +31,7 @@ bool HasWords(const MarkupToken& token);
 // Returns where the tokens between two blocks are cut, so that an element is a text of its own
 // unless it stands in a sentence: where nothing but white space and separators stand between
 // elements, as in menus, lists of tags and forms. The last cut is behind the last token.
-std::vector<size_t> FindCuts(absl::Span<const MarkupToken> tokens);
+std::vector<size_t> FindCuts(Markup kind, absl::Span<const MarkupToken> tokens);
 
 // Makes points of a text's footnotes: of elements behind words without letters in them, which are
 // superscripts (<sup>2</sup>) or in brackets (<a>[2]</a>). They are no words of a sentence, and it

@@ -9,7 +9,6 @@
 #include "absl/base/macros.h"
 #include "absl/strings/match.h"
 #include "tokenizer/unicode/characters.h"
-#include "tokenizer/unicode/language_code.h"
 #include "tools/text/marked/plain_marks.h"
 
 namespace nibu::internal {
@@ -270,9 +269,7 @@ bool MarkupLexer::EndsSkipped() {
 bool MarkupLexer::BeginsSkipped() const {
   if (tag_.closing) return false;
   if (tag_.no_translation) return true;
-  const bool is_foreign = is_document_ && kind_ == Markup::kHtml && tag_.name != "html" &&
-                          !language_.empty() && IsLanguageCode(tag_.language) &&
-                          LanguageCode(tag_.language).language != LanguageCode(language_).language;
+  const bool is_foreign = is_document_ && kind_ == Markup::kHtml && IsForeign(tag_, language_);
   if (is_foreign || (is_feed_ && IsFeedValue(tag_.name))) return true;
   return IsLeftAlone(kind_, tag_.name) && !(has_values_ && tag_.name == "textarea");
 }

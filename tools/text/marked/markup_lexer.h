@@ -78,6 +78,8 @@ class MarkupLexer {
   void Drop(size_t count);
 
   std::vector<MarkupToken>& tokens() { return tokens_; }
+  // Returns the language of the source; empty: it is not known.
+  const std::string& language() const { return language_; }
   // Returns whether texts may have escapes such as \', as those of Android do.
   bool has_escapes() const { return has_escapes_; }
   // Returns whether a comment, tag or element that is not translated goes on behind the text.

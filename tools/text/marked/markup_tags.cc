@@ -13,6 +13,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "tokenizer/unicode/language_code.h"
 
 namespace nibu::internal {
 namespace {
@@ -111,6 +112,11 @@ bool BeginsDeclaration(Markup kind, absl::string_view text) {
 bool BeginsMarkup(Markup kind, absl::string_view text) {
   MarkupTag tag;
   return BeginsDeclaration(kind, text) || BeginTag(kind, text, 0, /*is_whole=*/true, &tag) + 1 > 1;
+}
+
+bool IsForeign(const MarkupTag& tag, absl::string_view source_language) {
+  return tag.name != "html" && !source_language.empty() && IsLanguageCode(tag.language) &&
+         LanguageCode(tag.language).language != LanguageCode(source_language).language;
 }
 
 bool IsBlockElement(absl::string_view name) {

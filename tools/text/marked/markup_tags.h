@@ -64,6 +64,9 @@ bool BeginsMarkup(Markup kind, absl::string_view text);
 // Returns where the group of a pattern matches from `pos` on, or kNowhere.
 size_t FindGroup(absl::string_view text, size_t pos, const re2::RE2& pattern);
 
+// Returns whether an element of HTML is in another language than the source, which may not be
+// known.
+bool IsForeign(const MarkupTag& tag, absl::string_view source_language);
 // Returns whether an element separates texts.
 bool IsBlockElement(absl::string_view name);
 // Returns whether an element of HTML never has an end tag.

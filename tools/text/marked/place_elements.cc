@@ -6,6 +6,8 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "tokenizer/unicode/characters.h"
 #include "tokenizer/unicode/typesetting.h"
 #include "tools/text/marked/placer.h"
@@ -29,13 +31,17 @@ TextSpan NumberIn(absl::string_view text, TextSpan span) {
   return span;
 }
 
-// Returns where the target has a part of the text: the n-th copy for the n-th one in the text.
+// Returns where the target has a part of the text: the n-th copy for the n-th one in the text. A
+// number may have its points and commas exchanged: 5.99, 5,99
 std::optional<size_t> CopyOf(absl::string_view text, const TextSpan& part,
                              absl::string_view target) {
   const absl::string_view phrase = text.substr(part.begin, part.end - part.begin);
   if (!HasWords(phrase)) return std::nullopt;
   const std::vector<size_t> originals = FindPhrase(text, phrase);
-  const std::vector<size_t> copies = FindPhrase(target, phrase);
+  std::vector<size_t> copies = FindPhrase(target, phrase);
+  if (copies.empty() && phrase.find_first_not_of("0123456789.,") == phrase.npos) {
+    copies = FindPhrase(target, absl::StrReplaceAll(phrase, {{".", ","}, {",", "."}}));
+  }
   const size_t n = absl::c_find(originals, part.begin) - originals.begin();
   if (n == originals.size() || copies.size() != originals.size()) return std::nullopt;
   return copies[n];
@@ -90,7 +96,10 @@ UnitRun Placer::FindCopy(const Node& element) {
   for (const TextSpan& part : {own, NumberIn(text, own)}) {
     const std::optional<size_t> at = CopyOf(text, part, target_);
     if (!at.has_value()) continue;
-    UnitRun run = UnitsIn({*at, *at + part.end - part.begin});
+    const TextSpan target = {*at, *at + part.end - part.begin};
+    CutUnit(target.begin);
+    CutUnit(target.end);
+    UnitRun run = UnitsIn(target);
     const UnitRun copy = run;
     const auto is_own = [&](size_t unit) {  // a sign of currency beside the number
       return part != own && units_[unit].owner == element.parent &&
@@ -104,6 +113,41 @@ UnitRun Placer::FindCopy(const Node& element) {
     if (absl::c_all_of(units, [&](const Unit& u) { return u.owner == element.parent; })) return run;
   }
   return {};
+}
+
+// Returns a run with the signs at its ends that the element has at its own: neither the full stop
+// of <b>3</b>. nor a comma in front of a clause, but both brackets of <b>(big)</b>.
+UnitRun Placer::WithOwnSigns(const Node& element, const UnitRun& run) {
+  constexpr absl::string_view kClosing = ".,:;!?)]";
+  constexpr absl::string_view kOpening = ",;:([";
+  if (run.empty()) return run;
+  const TextSpan own = WithoutBlanks(source_.text, element.span);
+  const auto has = [](absl::string_view signs, char c) { return absl::StrContains(signs, c); };
+  const TextSpan whole = {units_[run.begin].target.begin, units_[run.end - 1].target.end};
+  TextSpan span = whole;
+  const char last = source_.text[own.end - 1];
+  const char first = source_.text[own.begin];
+  if (!has(kClosing, last)) {
+    while (span.end > span.begin && has(kClosing, target_[span.end - 1])) --span.end;
+  } else if (last == ')' && target_.substr(span.end, 1) == ")") {
+    ++span.end;
+  }
+  if (!has(kOpening, first)) {
+    while (span.begin < span.end &&
+           (has(kOpening, target_[span.begin]) || target_[span.begin] == ' ')) {
+      ++span.begin;
+    }
+  } else if (first == '(' && span.begin > 0 && target_[span.begin - 1] == '(') {
+    --span.begin;
+  }
+  if (!HasWords(target_.substr(span.begin, span.end - span.begin))) return run;
+  CutUnit(span.begin);
+  CutUnit(span.end);
+  const UnitRun own_run = UnitsIn(span);
+  const auto units = absl::MakeSpan(units_).subspan(own_run.begin, own_run.end - own_run.begin);
+  const bool is_free =
+      absl::c_all_of(units, [&](const Unit& unit) { return unit.owner == element.parent; });
+  return is_free ? own_run : UnitsIn(whole);
 }
 
 // Returns the run with the greatest sum of +1 (a unit is aligned with the element), -1 (with what
@@ -241,13 +285,15 @@ void Placer::PlaceElement(size_t i, int pass) {
   const Node& parent = nodes_[element.parent];
   if (!element.IsStretch() || element.is_placed || !parent.is_placed) return;
   const auto is_free = [&](size_t unit) { return units_[unit].owner == element.parent; };
-  size_t head = parent.begin;  // the parent's units before `head` and from `tail` on are free
-  while (head < parent.end && is_free(head)) ++head;
-  size_t tail = parent.end;
-  while (tail > parent.begin && is_free(tail - 1)) --tail;
+  const auto head_of_free = [&] {  // the parent's units in front of it are free
+    size_t head = parent.begin;
+    while (head < parent.end && is_free(head)) ++head;
+    return head;
+  };
   const bool has_words = HasOwnWords(element);
   UnitRun run;
-  if (head == parent.end && IsInside(WithoutBlanks(source_.text, parent.span), element.span)) {
+  if (head_of_free() == parent.end &&
+      IsInside(WithoutBlanks(source_.text, parent.span), element.span)) {
     run = {parent.begin, parent.end};  // as it does in the source, it encloses all of its parent
   } else {
     run = FindCopy(element);
@@ -258,6 +304,9 @@ void Placer::PlaceElement(size_t i, int pass) {
     run = FindNearest(element);
     if (run.empty() && Widen(element.parent)) run = FindNearest(element);
   }
+  if (has_words && element.IsWhole() && run != UnitRun{parent.begin, parent.end}) {
+    run = WithOwnSigns(element, run);
+  }
   if (run.empty()) run = {parent.end, parent.end};
   if (pass == 0 && (run.empty() || !element.IsWhole())) return;
   element.begin = run.begin;
@@ -266,6 +315,9 @@ void Placer::PlaceElement(size_t i, int pass) {
   if (!element.capitals.has_value()) {
     // An element with one tag began in front of the text, or goes on behind it. If nothing is
     // aligned with its words, it has the first or last word.
+    const size_t head = head_of_free();
+    size_t tail = parent.end;  // the parent's units from here on are free
+    while (tail > parent.begin && is_free(tail - 1)) --tail;
     if (element.before.empty()) {
       element.end = run.empty() ? parent.begin : std::min(run.end, head);
       element.begin = parent.begin;

@@ -1,10 +1,12 @@
 // Reads the units of a translation, and finds its protected parts by their names.
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "tokenizer/unicode/characters.h"
 #include "tools/text/marked/placer.h"
 
@@ -172,18 +174,28 @@ void Placer::JoinWords() {
     TextSpan words = {at, at + kJoint.size()};  // what stands on both sides, up to white space
     while (words.begin > 0 && !absl::ascii_isspace(text[words.begin - 1])) --words.begin;
     while (words.end < text.size() && !absl::ascii_isspace(text[words.end])) ++words.end;
-    for (size_t u = 0; u + 1 < units_.size(); ++u) {
+    const auto join = [&](size_t space) {
+      replaced_.push_back({{space, space + 1}, EscapeText(source_, kJoint), "", true});
+    };
+    bool is_joined = false;
+    for (size_t u = 0; u + 1 < units_.size() && !is_joined; ++u) {
       const TextSpan between = {units_[u].target.end, units_[u + 1].target.begin};
       const TextSpan& left = units_[u].source;
       const TextSpan& right = units_[u + 1].source;
-      if (target_.substr(between.begin, between.end - between.begin) != " " ||
-          !IsInside(left, {words.begin, at}) || !IsInside(right, {at + kJoint.size(), words.end}) ||
-          left.begin == left.end || right.begin == right.end || between.begin < prefix_) {
-        continue;
-      }
-      replaced_.push_back({between, EscapeText(source_, kJoint), "", true});
-      break;
+      is_joined = target_.substr(between.begin, between.end - between.begin) == " " &&
+                  IsInside(left, {words.begin, at}) &&
+                  IsInside(right, {at + kJoint.size(), words.end}) && left.begin < left.end &&
+                  right.begin < right.end && between.begin >= prefix_;
+      if (is_joined) join(between.begin);
     }
+    // Where the attention does not tell, both words may be copied (New York).
+    const std::string copy =
+        absl::StrCat(text.substr(words.begin, at - words.begin), " ",
+                     text.substr(at + kJoint.size(), words.end - at - kJoint.size()));
+    const size_t found = target_.find(copy, prefix_);
+    const size_t space = found + at - words.begin;
+    const auto is_same = [&](const Annotation& each) { return each.span.begin == space; };
+    if (!is_joined && found != target_.npos && absl::c_none_of(replaced_, is_same)) join(space);
   }
 }
 

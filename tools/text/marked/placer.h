@@ -32,6 +32,7 @@ namespace nibu::internal {
 // A run of units [begin, end); empty: there is none.
 struct UnitRun {
   bool empty() const { return begin == end; }
+  bool operator==(const UnitRun& other) const = default;
 
   size_t begin = 0;
   size_t end = 0;
@@ -83,6 +84,7 @@ class Placer {
   void CutUnit(size_t at);
   UnitRun FindPartOfWord(const Node& element);
   UnitRun FindCopy(const Node& element);
+  UnitRun WithOwnSigns(const Node& element, const UnitRun& run);
   UnitRun FindRun(const Node& element) const;
   UnitRun FindNearest(const Node& element);
   bool Widen(size_t i);

@@ -36,14 +36,15 @@ bool IsText(const std::string& tag, absl::string_view name, const Attributes& at
 
 }  // namespace
 
-std::vector<TagValue> FindValues(absl::string_view tag, bool has_texts) {
+std::vector<TagValue> FindValues(absl::string_view tag, bool has_texts, absl::string_view source) {
   std::vector<TagValue> values;
   if (tag.size() < 2 || tag[0] != '<' || !absl::ascii_isalpha(tag[1])) return values;
   if (!has_texts && !absl::StartsWithIgnoreCase(tag, "<html")) return values;
   MarkupTag read;
   Attributes attributes;
   const size_t end = BeginTag(Markup::kHtml, tag, 0, /*is_whole=*/true, &read, &attributes);
-  if (end == 0 || end > tag.size() || read.no_translation) return values;
+  const bool is_left = read.no_translation || IsForeign(read, source);
+  if (end == 0 || end > tag.size() || is_left) return values;
   for (const MarkupAttribute& each : attributes) {
     const std::string name = absl::AsciiStrToLower(each.name);
     const size_t begin = each.value.data() - tag.data();
@@ -66,9 +67,9 @@ std::vector<TagValue> FindValues(absl::string_view tag, bool has_texts) {
 std::string WritePageValue(const MarkedText& value, const std::string& language) {
   if (language.empty()) return value.text;
   if (value.page == PageValue::kLanguage) return ShortLanguageCode(language);
-  const bool is_left = IsIn(kRightToLeft, LanguageCode(language).script);
-  if (value.page == PageValue::kNewDirection) return is_left ? " dir=\"rtl\"" : "";
-  return is_left ? "rtl" : "ltr";
+  const bool is_rtl = IsIn(kRightToLeft, LanguageCode(language).script);
+  if (value.page == PageValue::kNewDirection) return is_rtl ? " dir=\"rtl\"" : "";
+  return is_rtl ? "rtl" : "ltr";
 }
 
 }  // namespace nibu::internal

@@ -19,9 +19,9 @@ struct TagValue {
 };
 
 // Returns the values in the tag of HTML with which a text begins, in order; none if there is none,
-// or its element is not translated. `has_texts`: texts are among them; else, only the language of
-// <html> is.
-std::vector<TagValue> FindValues(absl::string_view tag, bool has_texts);
+// or its element is not translated. `has_texts`: texts are among them, unless the element is in
+// another language than `source`; else, only the language of <html> is.
+std::vector<TagValue> FindValues(absl::string_view tag, bool has_texts, absl::string_view source);
 
 // Returns what stands in place of a value of <html> in a page that has been translated into
 // `language`; empty: that is not known.

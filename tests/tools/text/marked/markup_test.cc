@@ -168,6 +168,8 @@ TEST(MarkupTest, FeedsHaveEscapedHtml) {
   EXPECT_EQ(Xml("<feed><title>A &lt;code&gt;b</title></feed>"),
             "<feed><title>[A (&lt;code&gt;|b|)]</title></feed>");
   EXPECT_EQ(Xml("<x>A &lt;b&gt;b&lt;/b&gt;</x>"), "<x>[A <b>b</b>]</x>");
+  EXPECT_EQ(Xml("<string>A &lt;b&gt;b&lt;/b&gt;</string>"),
+            "<string>[A (&lt;b&gt;|b|&lt;/b&gt;)]</string>");
 }
 
 TEST(MarkupTest, PartsOfXliffAreProtected) {
@@ -183,9 +185,16 @@ TEST(MarkupTest, FootnotesAreNoWords) {
   EXPECT_EQ(Html("See <a>[1]</a> or <a>2</a>, the 1<sup>st</sup>"),
             "[See (<a>|[1]|</a>) or (<a>|2|</a>), the 1(<sup>|st|</sup>)]");
   EXPECT_EQ(Html("A dog<a>2</a> runs.<a>3</a>"), "[A dog(<a>2</a>) runs.]<a>3</a>");
+  // Letters and signs, but not of formulas; and not what others put brackets around.
+  EXPECT_EQ(Html("The town.<sup>a</sup> The end<sup>[note 1]</sup> of it."),
+            "[The town.(<sup>a</sup>) The end(<sup>[note 1]</sup>) of it.]");
+  EXPECT_EQ(Html("A dog [<a>1</a>], x<sup>n</sup> (<a>2</a>)."),
+            "[A dog [(<a>|1|</a>)], x(<sup>|n|</sup>) ((<a>|2|</a>)).]");
 }
 
 TEST(MarkupTest, DamagedTags) {
+  // A link ends where the next one begins.
+  EXPECT_EQ(Html("<a x>A<a y>B<a z>C"), "<a x>[A]<a y>[B]<a z>[C]");
   // Where tags cross, the inner one is cut.
   EXPECT_EQ(Html("a <b>b <i>c</b> d</i> e"), "[(|a (<b>|b (<i>|c|)|</b>) d|</i>) e]");
   // These tags are not closed, or not opened.

@@ -123,6 +123,14 @@ TEST(PlaceTest, ElementsKeepWords) {
   EXPECT_EQ(Placed("see x<sub>i</sub> and H<sub>2</sub>SO<sub>4</sub>", "sieh H2SO4 und xi",
                    {1, 0, 1, 0}),
             "sieh H<sub>2</sub>SO<sub>4</sub> und x<sub>i</sub>");
+  // Numbers may be written in another way, and have no signs that stand outside.
+  EXPECT_EQ(Placed("cost <b>5.99</b> now", "jetzt 5,99 kosten", {1, 0, 0}),
+            "jetzt <b>5,99</b> kosten");
+  EXPECT_EQ(Placed("was <b>3</b>.", "war 3.", {0, 1}), "war <b>3</b>.");
+  EXPECT_EQ(Placed("know <a>that it is</a>.", "weiss, dass es ist.", {0, 1, 2, 3}),
+            "weiss, <a>dass es ist</a>.");
+  EXPECT_EQ(Placed("dog <b>(a big one)</b> sleeps", "Hund (ein grosser) da", {0, 1, 2, 4}),
+            "Hund <b>(ein grosser)</b> da");
   // A picture at an element's end keeps the blank in front of it.
   EXPECT_EQ(PlaceAnnotations({"a b  c", {{{2, 4}, "<a>", "<img></a>", false}}}, "x y z",
                              Align("a b c", "x y z", {0, 1, 2})),
@@ -141,6 +149,10 @@ TEST(PlaceTest, WordsStayJoined) {
   const std::vector<AlignedToken> tokens = {
       {{0, 2}, {0, 2}}, {{2, 5}, {2, 6}}, {{5, 10}, {6, 10}}, {{10, 15}, {10, 14}}};
   EXPECT_EQ(PlaceAnnotations(source, "10 km sind weit", tokens), "10\u00a0km <b>sind</b> weit");
+  // Both words are copied.
+  const MarkedText city = Parse("in New\u00a0York");
+  EXPECT_EQ(PlaceAnnotations(city, "in New York", Align("in New York", "in New York", {0, 0, 0})),
+            "in New\u00a0York");
 }
 
 TEST(PlaceTest, PointsStandBeforeTheFullStop) {

@@ -309,6 +309,8 @@ TEST(TextReaderTest, TextsInTagsAreUnits) {
 
 TEST(TextReaderTest, ElementsInOtherLanguagesAreLeft) {
   EXPECT_EQ(TextsOfPage("<p>A<p lang=fr>B<p lang=en-GB>C", "eng_Latn"), Strings({"A", "C"}));
+  EXPECT_EQ(TextsOfPage("<p lang=fr title='A'>B</p><img lang=fr alt='C'><img alt='D'>", "en"),
+            Strings({"D"}));
   EXPECT_EQ(TextsOfPage("<html lang=fr dir=ltr><p>A<p lang=fr>B<p lang=en>C"),
             Strings({"fr", "ltr", "A", "B"}));
   EXPECT_EQ(TextsOfPage("<p>A<p lang=fr>B<p lang=''>C<p lang='x y'>D"),
