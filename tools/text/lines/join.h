@@ -53,7 +53,7 @@ struct LineParts {
   std::string front;        // the language token or instruction, which is in front of each part
   std::string behind;       // text behind the last part that is copied
   size_t expanded = 0;      // the part that gets alternatives: where the target prefix ends
-  size_t values = 0;  // the values for its tags with which the line begins (PlaceValues)
+  size_t values = 0;        // the values for its tags with which the line begins (PlaceValues)
   bool is_marked = false;   // annotations and copied text may contain line breaks
   SaidNumbers said;         // number words of both languages, where they are known
   std::string pivot_front;  // a language token or instruction for the second of two models in a row
