@@ -181,7 +181,7 @@ nibu::Hypothesis Join(const LinePlan& plan, const LineParts& line, size_t n) {
   for (std::vector<float>& row : attention) row.resize(sources.size());
   Align(options, sources, std::move(attention), &joined);
   joined.text += line.behind;
-  joined.text = PlaceValues(joined.text, line.values);
+  if (line.values > 0) joined.text = PlaceValues(joined.text, line.values);
   if (line.has_messages) joined.warnings.set(Warning::kProtected);
   // The result is one line. A carriage return between sentences is no line end and stays.
   if (!line.is_marked) absl::StrReplaceAll({{"\n", " "}}, &joined.text);

@@ -65,6 +65,19 @@ void Placer::CutUnit(size_t at) {
   }
 }
 
+// Cuts units at the ends of a span of the target, and returns those in it.
+UnitRun Placer::CutOut(const TextSpan& target) {
+  CutUnit(target.begin);
+  CutUnit(target.end);
+  return UnitsIn(target);
+}
+
+// Returns whether no sibling of an element has a unit of a run.
+bool Placer::IsFree(const Node& element, const UnitRun& run) const {
+  const auto units = absl::MakeSpan(units_).subspan(run.begin, run.end - run.begin);
+  return absl::c_all_of(units, [&](const Unit& unit) { return unit.owner == element.parent; });
+}
+
 // Returns the units of an element in a word (H<sub>2</sub>O, x<sub>i</sub>) that the target has,
 // too.
 UnitRun Placer::FindPartOfWord(const Node& element) {
@@ -77,13 +90,11 @@ UnitRun Placer::FindPartOfWord(const Node& element) {
   const std::optional<size_t> copy = CopyOf(text, word, target_);
   if (!copy.has_value()) return {};
   const TextSpan target = {*copy + own.begin - word.begin, *copy + own.end - word.begin};
-  CutUnit(target.begin);
-  CutUnit(target.end);
-  const UnitRun run = UnitsIn(target);
+  const UnitRun run = CutOut(target);
   for (size_t unit = run.begin; unit < run.end; ++unit) {
-    if (units_[unit].owner != element.parent || !IsInside(units_[unit].target, target)) return {};
+    if (!IsInside(units_[unit].target, target)) return {};
   }
-  return run;
+  return IsFree(element, run) ? run : UnitRun();
 }
 
 // Returns the units that are a copy of an element's text, if this is a number or name, or a part of
@@ -96,10 +107,7 @@ UnitRun Placer::FindCopy(const Node& element) {
   for (const TextSpan& part : {own, NumberIn(text, own)}) {
     const std::optional<size_t> at = CopyOf(text, part, target_);
     if (!at.has_value()) continue;
-    const TextSpan target = {*at, *at + part.end - part.begin};
-    CutUnit(target.begin);
-    CutUnit(target.end);
-    UnitRun run = UnitsIn(target);
+    UnitRun run = CutOut({*at, *at + part.end - part.begin});
     const UnitRun copy = run;
     const auto is_own = [&](size_t unit) {  // a sign of currency beside the number
       return part != own && units_[unit].owner == element.parent &&
@@ -109,8 +117,7 @@ UnitRun Placer::FindCopy(const Node& element) {
     while (run.end < units_.size() && is_own(run.end)) ++run.end;
     while (run.begin < copy.begin && !IsCut(run.begin)) ++run.begin;
     while (run.end > copy.end && !IsCut(run.end)) --run.end;
-    const auto units = absl::MakeSpan(units_).subspan(run.begin, run.end - run.begin);
-    if (absl::c_all_of(units, [&](const Unit& u) { return u.owner == element.parent; })) return run;
+    if (IsFree(element, run)) return run;
   }
   return {};
 }
@@ -141,13 +148,8 @@ UnitRun Placer::WithOwnSigns(const Node& element, const UnitRun& run) {
     --span.begin;
   }
   if (!HasWords(target_.substr(span.begin, span.end - span.begin))) return run;
-  CutUnit(span.begin);
-  CutUnit(span.end);
-  const UnitRun own_run = UnitsIn(span);
-  const auto units = absl::MakeSpan(units_).subspan(own_run.begin, own_run.end - own_run.begin);
-  const bool is_free =
-      absl::c_all_of(units, [&](const Unit& unit) { return unit.owner == element.parent; });
-  return is_free ? own_run : UnitsIn(whole);
+  const UnitRun own_run = CutOut(span);
+  return IsFree(element, own_run) ? own_run : UnitsIn(whole);
 }
 
 // Returns the run with the greatest sum of +1 (a unit is aligned with the element), -1 (with what

@@ -188,6 +188,7 @@ void Placer::JoinWords() {
                   right.begin < right.end && between.begin >= prefix_;
       if (is_joined) join(between.begin);
     }
+    if (is_joined) continue;
     // Where the attention does not tell, both words may be copied (New York).
     const std::string copy =
         absl::StrCat(text.substr(words.begin, at - words.begin), " ",
@@ -195,7 +196,7 @@ void Placer::JoinWords() {
     const size_t found = target_.find(copy, prefix_);
     const size_t space = found + at - words.begin;
     const auto is_same = [&](const Annotation& each) { return each.span.begin == space; };
-    if (!is_joined && found != target_.npos && absl::c_none_of(replaced_, is_same)) join(space);
+    if (found != target_.npos && absl::c_none_of(replaced_, is_same)) join(space);
   }
 }
 

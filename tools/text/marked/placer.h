@@ -82,6 +82,8 @@ class Placer {
 
   // place_elements.cc: elements.
   void CutUnit(size_t at);
+  UnitRun CutOut(const TextSpan& target);
+  bool IsFree(const Node& element, const UnitRun& run) const;
   UnitRun FindPartOfWord(const Node& element);
   UnitRun FindCopy(const Node& element);
   UnitRun WithOwnSigns(const Node& element, const UnitRun& run);
