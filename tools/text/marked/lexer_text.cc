@@ -28,11 +28,12 @@ size_t MarkupLexer::ReadReferenceAt(size_t pos) {
   std::string character = std::move(reference->character);
   size_t end = pos + reference->size;
   const bool is_html = (is_feed_ || has_escapes_) && !cdata_;  // the text is, once it is read
-  if (is_html && (character == "<" || character == "&")) {
+  if (is_html && character == "<") {
     if (!is_whole_ && rest.size() < kMostEscaped) return kNowhere;
     if (const size_t escaped = ReadEscaped(pos)) return escaped;
   }
   if (is_html && character == "&") {
+    if (!is_whole_ && rest.size() < 2 * kMaxReference) return kNowhere;
     // &amp;nbsp; is a reference of the text in a feed or a string of Android, which is HTML.
     reference = ReadReference(Markup::kHtml, absl::StrCat("&", text_.substr(end, kMaxReference)));
     if (reference.has_value() && !reference->character.empty()) {

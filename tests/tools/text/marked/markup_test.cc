@@ -164,6 +164,8 @@ TEST(MarkupTest, FeedsHaveEscapedHtml) {
             "<rss><title>&lt;p&gt;[A (&lt;b x=&quot;1&quot;&gt;|dog|&lt;/b&gt;) < 5]&lt;br&gt;"
             "&lt;/p&gt;[B {&lt;code&gt;c&lt;/code&gt;} < d (&lt;img x=&quot;1&quot;&gt;) "
             "e.]</title></rss>");
+  EXPECT_EQ(Xml("<rss><title>A &amp; b &gt; c &amp;nbsp; d</title></rss>"),
+            "<rss><title>[A & b > c \u00a0 d]</title></rss>");
   // Code that is not closed is text, and so is what is escaped elsewhere.
   EXPECT_EQ(Xml("<feed><title>A &lt;code&gt;b</title></feed>"),
             "<feed><title>[A (&lt;code&gt;|b|)]</title></feed>");
