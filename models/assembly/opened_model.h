@@ -71,14 +71,6 @@ struct ModelVocabulary {
   std::string source_language;
   std::string target_language;
   ModelLanguages languages;
-
-  // Frees the tokens and SentencePiece models, once a tokenizer has been made of them.
-  void ForgetTokens() {
-    source_tokens = std::vector<std::string>();
-    target_tokens = std::vector<std::string>();
-    source_sentencepiece = std::string();
-    target_sentencepiece = std::string();
-  }
 };
 
 // Decoding options that a model comes with.

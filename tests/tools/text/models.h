@@ -16,9 +16,8 @@
 namespace nibu::internal {
 
 inline absl::StatusOr<std::shared_ptr<const nibu::Model>> ModelOf(LoadedModel loaded) {
-  auto coder = TextCoder::Create(loaded.vocabulary, loaded.model->config);
+  auto coder = TextCoder::Create(&loaded.vocabulary, loaded.model->config);
   if (!coder.ok()) return coder.status();
-  loaded.vocabulary.ForgetTokens();
   return ModelParts::MakeModel({"the test's model"}, {}, {std::move(loaded), *std::move(coder)});
 }
 

@@ -167,7 +167,8 @@ absl::StatusOr<ModelParts> LoadParts(OpenedModel opened, const std::vector<std::
     }
     (is_draft ? parts.draft : parts.ensemble.emplace_back()) = std::move(loaded.model);
   }
-  auto coder = TextCoder::Create(vocabulary, parts.loaded.model->config);
+  const bool is_merges = SubwordMerges::IsMerges(vocabulary.source_sentencepiece);
+  auto coder = TextCoder::Create(&vocabulary, parts.loaded.model->config);
   if (!coder.ok()) {
     // The error is about the given SentencePiece files, or else about the model's own.
     const bool is_given = !options.sentencepiece.empty() &&
@@ -177,13 +178,12 @@ absl::StatusOr<ModelParts> LoadParts(OpenedModel opened, const std::vector<std::
         absl::StrCat(is_given ? options.sentencepiece : paths[0], ": ", coder.status().message()));
     return is_given ? WithOption("sentencepiece", std::move(status)) : status;
   }
-  if (SubwordMerges::IsMerges(vocabulary.source_sentencepiece)) {
+  if (is_merges) {
     parts.notes.push_back(absl::StrCat(
         paths[0], ": its subwords (subword-nmt) are those of text that Moses' tokenizer ",
         "has split, which nibu does not do; give such text, and detokenize the output"));
   }
   parts.coder = *std::move(coder);
-  vocabulary.ForgetTokens();
   parts.ensemble_weights = options.ensemble_weights;
   return parts;
 } catch (...) {

@@ -24,10 +24,10 @@ using Tokenizer = std::shared_ptr<const TextTokenizer>;
 
 // Returns the tokenizer of a side, "source" or "target", or null if the model has none.
 absl::StatusOr<Tokenizer> MakeTokenizer(absl::string_view side, const std::string& sentencepiece,
-                                        const Vocabulary& vocabulary,
+                                        const Vocabulary& vocabulary, const Vocabulary& source,
                                         const ModelVocabulary& model) {
   if (sentencepiece.empty()) return nullptr;
-  auto tokenizer = TextTokenizer::Create(sentencepiece, vocabulary, model);
+  auto tokenizer = TextTokenizer::Create(sentencepiece, vocabulary, source, model);
   if (tokenizer.ok()) return *std::move(tokenizer);
   return Invalid("SentencePiece of the ", side, ": ", tokenizer.status().message());
 }
@@ -73,34 +73,37 @@ std::vector<int> IdsOf(const Vocabulary& vocabulary, absl::Span<const std::strin
   return ids;
 }
 
-absl::StatusOr<TextCoder> TextCoder::Create(const ModelVocabulary& vocabulary,
-                                            const ModelConfig& config) {
+absl::StatusOr<TextCoder> TextCoder::Create(ModelVocabulary* model, const ModelConfig& config) {
   TextCoder coder;
-  NIBU_ASSIGN_OR_RETURN(Vocabulary source,
-                        Vocabulary::Create(vocabulary.source_tokens, config.unk));
-  coder.source_vocabulary_ = std::make_shared<const Vocabulary>(std::move(source));
   // Most models have one vocabulary and one SentencePiece model for both sides.
+  const bool is_shared = model->target_tokens == model->source_tokens;
+  if (is_shared) model->target_tokens = std::vector<std::string>();
+  NIBU_ASSIGN_OR_RETURN(Vocabulary source,
+                        Vocabulary::Create(std::move(model->source_tokens), config.unk));
+  coder.source_vocabulary_ = std::make_shared<const Vocabulary>(std::move(source));
   coder.target_vocabulary_ = coder.source_vocabulary_;
-  if (vocabulary.target_tokens != vocabulary.source_tokens) {
+  if (!is_shared) {
     NIBU_ASSIGN_OR_RETURN(Vocabulary target,
-                          Vocabulary::Create(vocabulary.target_tokens, config.unk_target));
+                          Vocabulary::Create(std::move(model->target_tokens), config.unk_target));
     coder.target_vocabulary_ = std::make_shared<const Vocabulary>(std::move(target));
   }
+  const std::string sentencepiece = std::exchange(model->source_sentencepiece, {});
+  const std::string of_target = std::exchange(model->target_sentencepiece, {});
   NIBU_ASSIGN_OR_RETURN(coder.source_tokenizer_,
-                        MakeTokenizer("source", vocabulary.source_sentencepiece,
-                                      *coder.source_vocabulary_, vocabulary));
+                        MakeTokenizer("source", sentencepiece, *coder.source_vocabulary_,
+                                      *coder.source_vocabulary_, *model));
   coder.target_tokenizer_ = coder.source_tokenizer_;
-  if (vocabulary.target_sentencepiece != vocabulary.source_sentencepiece) {
+  if (of_target != sentencepiece) {
     NIBU_ASSIGN_OR_RETURN(coder.target_tokenizer_,
-                          MakeTokenizer("target", vocabulary.target_sentencepiece,
-                                        *coder.target_vocabulary_, vocabulary));
+                          MakeTokenizer("target", of_target, *coder.target_vocabulary_,
+                                        *coder.source_vocabulary_, *model));
   }
   // The vocabularies of T5 have this token, and no other model's do.
   const bool has_sentinels = coder.source_vocabulary_->Contains("<extra_id_0>");
-  coder.instructions_ = has_sentinels && vocabulary.language_tokens.empty();
-  if (!vocabulary.language_tokens.empty()) {
+  coder.instructions_ = has_sentinels && model->language_tokens.empty();
+  if (!model->language_tokens.empty()) {
     std::vector<std::string> tokens;
-    for (const auto& language : vocabulary.language_tokens) {
+    for (const auto& language : model->language_tokens) {
       tokens.push_back(coder.source_vocabulary_->Token(language.token));
     }
     if (coder.has_sentencepiece()) {

@@ -34,9 +34,9 @@ std::vector<int> IdsOf(const Vocabulary& vocabulary, absl::Span<const std::strin
 // Immutable; threads may share it.
 class TextCoder {
  public:
-  // Returns InvalidArgument if a vocabulary or SentencePiece model makes no sense.
-  static absl::StatusOr<TextCoder> Create(const ModelVocabulary& vocabulary,
-                                          const ModelConfig& config);
+  // Takes the tokens and SentencePiece models out of `model`, since those of a large vocabulary need
+  // much memory. Returns InvalidArgument if one of them makes no sense.
+  static absl::StatusOr<TextCoder> Create(ModelVocabulary* model, const ModelConfig& config);
   // Returns the same coder without tokenizers.
   TextCoder Tokenized() const;
   // Returns the same coder, which puts the language token with this id, ">>xx<<" or "<2xx>", in

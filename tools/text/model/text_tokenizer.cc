@@ -46,7 +46,8 @@ bool IsAscii(absl::string_view text) {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const TextTokenizer>> TextTokenizer::Create(
-    absl::string_view sentencepiece, const Vocabulary& vocabulary, const ModelVocabulary& model) {
+    absl::string_view sentencepiece, const Vocabulary& vocabulary, const Vocabulary& source,
+    const ModelVocabulary& model) {
   auto tokenizer = std::make_shared<TextTokenizer>();
   NIBU_ASSIGN_OR_RETURN(tokenizer->sentencepiece_,
                         SentencePieceTokenizer::FromSerialized(sentencepiece, vocabulary));
@@ -59,7 +60,7 @@ absl::StatusOr<std::shared_ptr<const TextTokenizer>> TextTokenizer::Create(
                           SentencePieceTokenizer::FromSerialized(continued, vocabulary));
   }
   for (const AddedToken& added : model.added_tokens) {
-    const std::string& token = model.source_tokens[static_cast<size_t>(added.token)];
+    const std::string& token = source.Token(added.token);
     if (!tokenizer->added_.emplace(token, added).second) continue;
     std::vector<size_t> unused;
     const std::string text = added.normalized ? Nfkc(token, &unused) : token;

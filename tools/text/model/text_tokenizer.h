@@ -23,9 +23,11 @@ namespace nibu::internal {
 class TextTokenizer {
  public:
   // `sentencepiece`: the serialized model of a side, of which `vocabulary` has the tokens; `model`
-  // has the added tokens. Errors are those of SentencePieceTokenizer.
+  // has the added tokens, whose names the vocabulary of the source has. Errors are those of
+  // SentencePieceTokenizer.
   static absl::StatusOr<std::shared_ptr<const TextTokenizer>> Create(
-      absl::string_view sentencepiece, const Vocabulary& vocabulary, const ModelVocabulary& model);
+      absl::string_view sentencepiece, const Vocabulary& vocabulary, const Vocabulary& source,
+      const ModelVocabulary& model);
 
   // As SentencePieceTokenizer's. A text of several parts is decoded part by part, with a blank in
   // front of each added token, and in front of a piece behind one if it begins a word. Pieces alone

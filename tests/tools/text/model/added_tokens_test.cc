@@ -39,8 +39,8 @@ ModelVocabulary CaptionsWith(const std::vector<std::pair<std::string, AddedToken
 }
 
 std::shared_ptr<const TextTokenizer> TokenizerOf(const ModelVocabulary& model) {
-  return *TextTokenizer::Create(model.source_sentencepiece,
-                                *Vocabulary::Create(model.source_tokens, 1), model);
+  const Vocabulary vocabulary = *Vocabulary::Create(model.source_tokens, 1);
+  return *TextTokenizer::Create(model.source_sentencepiece, vocabulary, vocabulary, model);
 }
 
 // Returns the pieces of a text with blanks between them, after checking their spans.
@@ -252,7 +252,7 @@ TEST_F(AddedTokenFilesTest, DamageIsNamed) {
 TEST_F(AddedTokenFilesTest, AModelReadsScoresAndWritesThem) {
   WriteFile(folder_ / "added_tokens.json", Json{{"{", 39}, {"<t>", 40}}.dump());
   const std::string native = folder_ / "model.nibu";
-  ASSERT_TRUE(WriteNative(*OpenModel(folder_.path()), NativeOptions(), native).ok());
+  ASSERT_TRUE(WriteNative(*OpenModel(folder_.path()), {}, native).ok());
   for (const std::string& path : {folder_.path(), native}) {
     const auto model = LoadNibu(path);
     ASSERT_NE(model, nullptr);
