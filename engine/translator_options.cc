@@ -41,8 +41,10 @@ absl::Status TranslatorOptions::ValidateFor(const Model& model) const {
   ABSL_ASSERT(absl::c_none_of(ensemble, [](const auto& each) { return each == nullptr; }));
   NIBU_RETURN_IF_ERROR(model.config.Validate());
   for (const auto& other : ensemble) {
-    NIBU_RETURN_IF_ERROR(CheckBeside("a model of the ensemble", other->config,
-                                     other->config.eos == model.config.eos));
+    NIBU_RETURN_IF_ERROR(
+        CheckBeside("a model of the ensemble", other->config,
+                    other->config.eos == model.config.eos &&
+                        other->config.output_tokens == model.config.output_tokens));
   }
   const ModelConfig common = WithCommonTokens(model.config, *this);
   // All models of an ensemble read what a draft model guesses, so it has their common tokens.

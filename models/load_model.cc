@@ -32,6 +32,7 @@
 #include "models/formats/opennmt.h"
 #include "models/formats/t5.h"
 #include "models/native/native.h"
+#include "models/native/unpack.h"
 #include "models/vocabulary/added_tokens.h"
 #include "models/vocabulary/vocabulary_file.h"
 
@@ -180,21 +181,23 @@ absl::StatusOr<OpenedModel> Open(const std::string& path) {
 }
 
 absl::StatusOr<LoadedModel> Load(OpenedModel&& opened, ComputeType compute_type) {
-  const PackedLinears& packed = opened.source->packed();
-  const bool has_packed = !packed.linears.empty() && packed.compute_type == compute_type;
-  const bool is_packed_for_this = has_packed && packed.fingerprint == PackFingerprint();
   NIBU_RETURN_IF_ERROR(opened.config.Validate());
+  if (opened.source->packed().compute_type != compute_type) {
+    NIBU_RETURN_IF_ERROR(UnpackLinears(&opened));
+  }
+  const PackedLinears& packed = opened.source->packed();
+  const bool has_packed = !packed.linears.empty();
   std::vector<std::string> notes;
   if (compute_type == ComputeType::kInt8) {
     std::string note;
-    if (!is_packed_for_this) {
+    if (!has_packed) {
       note = EqualizeForInt8(opened.config, opened.names, opened.source.get());
     }
     // A file that was written in int8 has the note that was made then.
     if (note.empty()) note = opened.facts[kInt8Fact];
     if (!note.empty()) notes.push_back(std::move(note));
   }
-  if (has_packed && !is_packed_for_this) {
+  if (has_packed && packed.fingerprint != PackFingerprint()) {
     notes.push_back(absl::StrCat(
         opened.config_file, ": its packed weights are for ", packed.fingerprint, ", this is ",
         PackFingerprint(), "; they were packed again (converting the model does so for good)"));

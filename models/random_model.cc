@@ -101,10 +101,12 @@ absl::StatusOr<OpenedModel> OpenRandom(const ModelConfig& config, uint32_t seed)
   opened.source = std::make_unique<TensorSource>("random weights");
   TensorSource& source = *opened.source;
   const bool shared = config.vocab_source == config.vocab_target;
+  const bool tied = shared && config.outputs() == config.vocab_target;
   opened.names = NativeNames(config, nullptr);
   for (const ListedWeight& weight : list) {
     const TensorNames& names = opened.names.tensors[weight.name];
-    const bool again = shared && weight.name == "decoder.tokens";
+    const bool again =
+        (shared && weight.name == "decoder.tokens") || (tied && weight.name == "output");
     const bool norm = weight.kind == ListedWeight::Kind::kNorm;
     const int rows = weight.rows / static_cast<int>(names.weights.size());
     for (const std::string& name : names.weights) {

@@ -16,7 +16,7 @@ namespace nibu::internal {
 absl::StatusOr<ModelConfig> ReadModelShape(const std::string& path);
 
 // Returns a model with random bfloat16 weights, the same ones for the same seed, and made-up
-// tokens. Source and target share an embedding table if their vocabularies have the same size.
+// tokens. Source, target and output layer share a table if the vocabularies have the same size.
 // REQUIRES: config.Validate() is OK.
 absl::StatusOr<OpenedModel> OpenRandom(const ModelConfig& config, uint32_t seed);
 

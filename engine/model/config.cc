@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 
@@ -117,6 +118,12 @@ absl::Status ModelConfig::Validate() const {
     NIBU_RETURN_IF_ERROR(InRange("suppressed", id, 0, vocab_target - 1));
     NIBU_RETURN_IF_ERROR(Check(id != eos, "suppressed", id, "the end token"));
   }
+  for (size_t i = 0; i < output_tokens.size(); ++i) {
+    NIBU_RETURN_IF_ERROR(InRange("output_tokens", output_tokens[i],
+                                 i == 0 ? 0 : output_tokens[i - 1] + 1, vocab_target - 1));
+  }
+  NIBU_RETURN_IF_ERROR(Check(output_tokens.empty() || absl::c_binary_search(output_tokens, eos),
+                             "output_tokens", "a list", "without the end token"));
   const int suffix = static_cast<int>(source_suffix.size());
   return Check(suffix < max_positions, "the length of source_suffix", suffix, "all positions");
 }

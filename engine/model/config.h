@@ -83,7 +83,13 @@ struct ModelConfig {
   std::vector<int> source_suffix;
   // Never generated (padding, <unk> where the system it comes from bans it).
   std::vector<int> suppressed;
+  // The tokens that the output layer has, in the order of its outputs: ascending. Others are never
+  // generated. Empty: all of them.
+  std::vector<int> output_tokens;
 
+  int outputs() const {
+    return output_tokens.empty() ? vocab_target : static_cast<int>(output_tokens.size());
+  }
   int head_dim(int heads) const { return d_head > 0 ? d_head : d_model / heads; }
   // Columns of a stack's queries (keys, values), all heads: D, as a rule.
   int inner_encoder() const { return heads_encoder * head_dim(heads_encoder); }

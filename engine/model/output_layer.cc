@@ -14,6 +14,8 @@
 #include "engine/model/output_layer.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/base/macros.h"
@@ -29,6 +31,27 @@ bool Share(const OutputSubset* a, const OutputSubset* b) {
   return a->linears[0].packed() == b->linears[0].packed();
 }
 
+// Keeps the tokens of a subset that a model's output layer has, of which there is at least the end
+// token.
+void KeepOutputs(const ModelConfig& config, std::vector<int>* tokens) {
+  if (config.output_tokens.empty()) return;
+  std::vector<int> kept;
+  absl::c_set_intersection(*tokens, config.output_tokens, std::back_inserter(kept));
+  if (kept.empty()) kept.push_back(config.eos);
+  *tokens = std::move(kept);
+}
+
+// Returns the outputs that have the logits of some tokens.
+std::vector<int> OutputsOf(const ModelConfig& config, std::vector<int> tokens) {
+  auto output = config.output_tokens.begin();
+  for (int& token : tokens) {
+    if (config.output_tokens.empty()) break;
+    output = std::lower_bound(output, config.output_tokens.end(), token);
+    token = static_cast<int>(output - config.output_tokens.begin());
+  }
+  return tokens;
+}
+
 // Moves the logits of a subset's tokens to the front of a row that has those of all tokens of the
 // shared product. Columns ascend, so that no logit is overwritten before it is read.
 void Pick(const OutputSubset& subset, float* logits) {
@@ -41,10 +64,12 @@ void Pick(const OutputSubset& subset, float* logits) {
 
 void OutputLayer::Select(absl::Span<OutputSubset* const> subsets) const {
   ABSL_ASSERT(!subsets.empty());
-  for (const OutputSubset* subset : subsets) {
+  const ModelConfig& config = models_[0].model->config;
+  for (OutputSubset* const subset : subsets) {
     ABSL_ASSERT(!subset->tokens.empty() && absl::c_is_sorted(subset->tokens));
     ABSL_ASSERT(subset->tokens.front() >= 0);
-    ABSL_ASSERT(subset->tokens.back() < models_[0].model->config.vocab_target);
+    ABSL_ASSERT(subset->tokens.back() < config.vocab_target);
+    KeepOutputs(config, &subset->tokens);
   }
   const bool share = absl::c_all_of(models_, [](const Part& part) {
     return Matmul::SharesOutputs(part.model->weights.output.blocks[0]);
@@ -53,14 +78,16 @@ void OutputLayer::Select(absl::Span<OutputSubset* const> subsets) const {
     for (OutputSubset* const subset : subsets) Select({subset});
     return;
   }
-  TokenSet needed(models_[0].model->config.vocab_target);
+  TokenSet needed(config.vocab_target);
   for (const OutputSubset* subset : subsets) {
     for (const int token : subset->tokens) needed.Add(token);
   }
   const std::vector<int> all = needed.Ascending();
+  const std::vector<int> outputs = OutputsOf(config, all);
   std::vector<Linear> linears;
   for (const Part& part : models_) {
-    linears.push_back(Linear::Select(part.model->weights.output.blocks, all, workspace_->memory));
+    linears.push_back(
+        Linear::Select(part.model->weights.output.blocks, outputs, workspace_->memory));
   }
   for (OutputSubset* const subset : subsets) {
     subset->linears = linears;
@@ -125,6 +152,7 @@ void OutputLayer::HandOver(const Query& query, const LogitTokens& tokens,
 void OutputLayer::RunShared(absl::Span<const RowSpan<const float>> hidden,
                             absl::Span<const Query> queries) {
   const OutputSubset* const subset = queries[0].subset;
+  const absl::Span<const int> output_tokens = models_[0].model->config.output_tokens;
   const size_t models = models_.size();
   const auto blocks = [&](size_t m) {
     return subset == nullptr ? absl::MakeConstSpan(models_[m].model->weights.output.blocks)
@@ -159,7 +187,10 @@ void OutputLayer::RunShared(absl::Span<const RowSpan<const float>> hidden,
         const auto i = static_cast<size_t>(from) + static_cast<size_t>(r);
         const OutputSubset* const own = queries[i].subset;
         const LogitTokens tokens =
-            own == nullptr ? LogitTokens(first, width) : LogitTokens(own->tokens);
+            own != nullptr          ? LogitTokens(own->tokens)
+            : output_tokens.empty() ? LogitTokens(first, width)
+                                    : LogitTokens(output_tokens.subspan(
+                                          static_cast<size_t>(first), static_cast<size_t>(width)));
         absl::InlinedVector<float*, 1> row;
         for (size_t m = 0; m < models; ++m) {
           row.push_back(logits[m].WithColumns(blocks(m)[b].out()).row(r));

@@ -30,14 +30,16 @@ class OutputLayer {
     float weight = 1;  // those of an ensemble sum to 1, since nothing divides by their sum
   };
   // The arguments outlive the output layer. The models have the same target vocabulary, of which
-  // some may have fewer tokens. Only the tokens that all have get logits.
+  // some may have fewer tokens, and the same output_tokens. Only the tokens that all have get
+  // logits.
   OutputLayer(std::vector<Part> models, Workspace* workspace)
       : models_(std::move(models)), workspace_(workspace) {}
   OutputLayer(const Model& model, Workspace* workspace)
       : OutputLayer(std::vector<Part>{{&model}}, workspace) {}
 
   // Fills in the linears and columns of the subsets of sentences that are decoded together, from
-  // their tokens. Where it is faster, they share one matrix with the columns of all their tokens.
+  // their tokens, of which those without an output are removed. Where it is faster, they share one
+  // matrix with the columns of all their tokens.
   // The memory is the workspace's. REQUIRES: at least one subset, and at least one token in each;
   // the tokens ascend and are below the vocabulary's size.
   void Select(absl::Span<OutputSubset* const> subsets) const;

@@ -116,9 +116,10 @@ struct EmbeddingWeights {
   LayerNormWeights norm;
 };
 
-// The output layer, D -> V, cut into blocks of columns so that a block's logits stay in the cache.
+// The output layer, D -> config.outputs(), cut into blocks of columns so that a block's logits stay
+// in the cache.
 struct OutputWeights {
-  std::vector<Linear> blocks;  // block i gives the logits of tokens [i * kBlock, ...)
+  std::vector<Linear> blocks;  // block i gives the logits of outputs [i * kBlock, ...)
   static constexpr int kBlock = 2048;
 
   // From the whole matrix (and a bias, or none).
@@ -281,7 +282,7 @@ void ForEachWeight(const ModelConfig& config, Weights& weights, Visitor&& visit)
                        layer + "mixer.", mixer, visit);
     feed_forward(layer, ffn, config.ffn_decoder);
   }
-  visit(std::string("output"), weights.output, linear(d, config.vocab_target));
+  visit(std::string("output"), weights.output, linear(d, config.outputs()));
 }
 
 // Weights of as many layers as `config` has, with nothing in them.

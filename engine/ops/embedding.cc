@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "engine/ops/convert.h"
+#include "engine/ops/quantize.h"
 
 namespace nibu::internal {
 
@@ -47,30 +48,65 @@ absl::StatusOr<EmbeddingTable> EmbeddingTable::Share(const TensorView& table,
   return result;
 }
 
+DType EmbeddingTable::HeldType(DType stored, ComputeType compute_type) {
+  const DType type = compute_type == ComputeType::kInt8       ? DType::kInt8
+                     : compute_type == ComputeType::kBFloat16 ? DType::kBFloat16
+                                                              : DType::kFloat32;
+  return DTypeSize(type) < DTypeSize(stored) ? type : stored;
+}
+
 absl::StatusOr<EmbeddingTable> EmbeddingTable::Create(const TensorView& table,
-                                                      absl::Span<const float> scales) {
+                                                      absl::Span<const float> scales,
+                                                      ComputeType compute_type) {
   NIBU_ASSIGN_OR_RETURN(EmbeddingTable result, Share(table, scales, nullptr));
-  auto copy = std::make_shared<AlignedBuffer<char>>(table.bytes());
-  std::memcpy(copy->data(), table.data, table.bytes());
-  result.data_ = copy->data();
-  result.owner_ = std::move(copy);
-  std::vector<float> row(static_cast<size_t>(result.dim_));
-  for (int r = 0; r < result.rows_; ++r) {
-    result.Lookup(r, 1.0f, row.data());
+  result.dtype_ = HeldType(table.dtype, compute_type);
+  const bool is_kept = result.dtype_ == table.dtype;
+  if (!is_kept) result.scales_.clear();
+  const auto dim = static_cast<size_t>(result.dim_);
+  const size_t row_bytes = dim * DTypeSize(result.dtype_);
+  auto copy = std::make_shared<AlignedBuffer<char>>(static_cast<size_t>(result.rows_) * row_bytes);
+  if (is_kept) std::memcpy(copy->data(), table.data, table.bytes());
+  std::vector<float> row(dim);
+  const char* from = static_cast<const char*>(table.data);
+  for (size_t r = 0; r < static_cast<size_t>(result.rows_); ++r) {
+    // Values are divided by the scale, as nibu-convert does; Lookup multiplies by its reciprocal.
+    ConvertToFloat(table.dtype, from + r * dim * DTypeSize(table.dtype), dim, row.data());
+    for (size_t i = 0; i < dim && !scales.empty(); ++i)
+      row[i] /= scales[scales.size() == 1 ? 0 : r];
     if (!AllFinite(row.data(), row.size())) {
       return absl::InvalidArgumentError("it holds NaN or infinite values");
     }
+    char* const to = copy->data() + r * row_bytes;
+    if (is_kept) continue;
+    if (result.dtype_ == DType::kBFloat16) {
+      RoundToBFloat16(row.data(), dim, reinterpret_cast<uint16_t*>(to));
+    } else {
+      const float scale = QuantizeWeights(row.data(), dim, 1, reinterpret_cast<int8_t*>(to));
+      result.scales_.push_back(1.0f / FileScale(scale));  // as a file has it; see JoinAsInt8
+    }
   }
+  result.data_ = copy->data();
+  result.owner_ = std::move(copy);
+  return result;
+}
+
+EmbeddingTable EmbeddingTable::Tie(OutputReader outputs) {
+  EmbeddingTable result;
+  result.rows_ = outputs.out();
+  result.dim_ = outputs.in();
+  result.outputs_ = std::make_shared<const OutputReader>(std::move(outputs));
   return result;
 }
 
 size_t EmbeddingTable::bytes() const {
+  if (outputs_ != nullptr) return 0;
   return static_cast<size_t>(rows_) * static_cast<size_t>(dim_) * DTypeSize(dtype_) +
          scales_.size() * sizeof(float);
 }
 
 void EmbeddingTable::Lookup(int row, float scale, float* out) const {
   ABSL_ASSERT(0 <= row && row < rows_);
+  if (outputs_ != nullptr) return outputs_->Read(row, scale, out);
   const auto dim = static_cast<size_t>(dim_);
   ConvertToFloat(dtype_, data_ + static_cast<size_t>(row) * dim * DTypeSize(dtype_), dim, out);
   if (!scales_.empty()) scale *= scales_[scales_.size() == 1 ? 0 : static_cast<size_t>(row)];

@@ -11,6 +11,7 @@
 #include "absl/types/span.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/core/tensor.h"
+#include "engine/ops/linear.h"
 
 namespace nibu::internal {
 
@@ -35,22 +36,31 @@ enum class PositionKind : uint8_t {
 };
 
 // Rows of a table [V, D], kept in the type they were stored in (float32, float16, bfloat16, or int8
-// and int16 with scales). Immutable after creation; threads may share it.
+// and int16 with scales), or in a smaller one; or those of a map that is tied to the table.
+// Immutable after creation; threads may share it.
 class EmbeddingTable {
  public:
   EmbeddingTable() = default;
-  // Copies `table`, which has rank 2. A table of integers has one scale, or one for each row, and
-  // means value / scale. InvalidArgument: other dtypes, scales that do not fit, non-finite values.
+  // Returns the type in which a table of tokens is held for a compute type: that of the compute
+  // type, or the stored one, if that is no larger.
+  static DType HeldType(DType stored, ComputeType compute_type);
+  // Copies `table`, which has rank 2, as HeldType says. A table of integers has one scale, or one
+  // for each row, and means value / scale; so does one that becomes int8, with a scale for each
+  // row. InvalidArgument: other dtypes, scales that do not fit, non-finite values.
   static absl::StatusOr<EmbeddingTable> Create(const TensorView& table,
-                                               absl::Span<const float> scales = {});
+                                               absl::Span<const float> scales = {},
+                                               ComputeType compute_type = ComputeType::kFloat32);
   // Uses the table's own memory instead, which `owner` keeps alive. Its values are not checked.
   static absl::StatusOr<EmbeddingTable> Share(const TensorView& table,
                                               absl::Span<const float> scales,
                                               std::shared_ptr<const void> owner);
 
+  // Reads the rows from the outputs of a map, whose memory it shares.
+  static EmbeddingTable Tie(OutputReader outputs);
+
   int rows() const { return rows_; }
   int dim() const { return dim_; }
-  size_t bytes() const;  // of the values and the scales
+  size_t bytes() const;  // of the values and the scales; 0 if they are those of a map
 
   // Sets out [D] = scale * table[row]. REQUIRES: 0 <= row < rows().
   void Lookup(int row, float scale, float* out) const;
@@ -62,6 +72,7 @@ class EmbeddingTable {
   std::vector<float> scales_;  // factors: one, or one for each row; empty: values are no integers
   std::shared_ptr<const void> owner_;
   const char* data_ = nullptr;
+  std::shared_ptr<const OutputReader> outputs_;  // null: the table has rows of its own
 };
 
 // Returns the sinusoidal vectors [positions, dim] for p = 0 .. positions - 1.

@@ -1,5 +1,6 @@
 // Linear::Create: checks matrices, joins them, quantizes or rounds them, and packs them. The other
 // constructors are Linear::FromPacked, here, and Linear::Select, in backend/select_outputs.cc.
+// backend/read_outputs.cc reads packed weights back.
 #include "engine/ops/linear.h"
 
 #include <algorithm>
@@ -145,9 +146,8 @@ absl::StatusOr<AlignedBuffer<int8_t>> JoinAsInt8(absl::Span<const MatrixView> ma
       const size_t offset = n * layout.out_stride();
       const float scale = QuantizeWeights(all.data() + offset, static_cast<size_t>(layout.in),
                                           layout.in_stride(), values.data() + offset);
-      // Files of int8 weights hold the reciprocal, 1 / scale. Rounding as they do makes a map equal
-      // whether it is quantized here or read from such a file.
-      scales[n] = 1.0f / (1.0f / scale);
+      // Rounding as files do makes a map equal whether it is quantized here or read from one.
+      scales[n] = 1.0f / FileScale(scale);
     }
     return values;
   }
@@ -175,7 +175,7 @@ template <typename T>
 void Pack(const Layout& layout, const T* values, Linear::Packed* packed) {
   for (size_t i = 0; i < packed->parts.size(); ++i) {
     char* const to = static_cast<char*>(packed->parts[i].get_data_handle());
-    const Blocking blocking = BlockingOf(packed->parts[i].get_desc());
+    const Blocking& blocking = packed->header().blockings()[i];
     const auto offsets = [&blocking](size_t dimension) {
       std::vector<size_t> all(static_cast<size_t>(blocking.dims[dimension]));
       for (size_t k = 0; k < all.size(); ++k) all[k] = OffsetOf(blocking, dimension, k, sizeof(T));
@@ -208,15 +208,12 @@ void PackInt8(const Layout& layout, const AlignedBuffer<int8_t>& values, Linear:
   Pack(layout, values.data(), packed);
 }
 
-// Returns the value of one step of a quantized input, by the model's activation scales, which are
-// made for 127 levels; 0: a matrix has none. The coarsest scale of all matrices is taken, so that
-// it clips no more than any of them would.
-float StaticScale(absl::Span<const MatrixView> matrices) {
+// Returns the coarsest activation scale of all matrices, so that it clips no more than any of them
+// would; 0: a matrix has none.
+float ActivationScale(absl::Span<const MatrixView> matrices) {
   float smallest = matrices[0].activation_scale;
   for (const MatrixView& matrix : matrices) smallest = std::min(smallest, matrix.activation_scale);
-  return smallest > 0
-             ? 127.0f / (smallest * static_cast<float>(ActivationRange(CurrentIsa()).levels))
-             : 0.0f;
+  return smallest;
 }
 
 }  // namespace
@@ -233,7 +230,7 @@ absl::StatusOr<Linear> Linear::Create(absl::Span<const MatrixView> matrices,
   header.has_bias = biases.empty() ? 0 : 1;
   header.in = layout.in;
   header.out = layout.out;
-  header.static_scale = compute_type == ComputeType::kInt8 ? StaticScale(matrices) : 0.0f;
+  header.activation_scale = ActivationScale(matrices);
   std::unique_ptr<Packed> packed;
   try {
     packed = std::make_unique<Packed>(header, /*from=*/nullptr);

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <memory>
 #include <memory_resource>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -30,6 +32,22 @@ struct MatrixView {
   float activation_scale = 0;
 };
 
+// What a map was made of: one matrix [out, in], in the type that it is packed in.
+struct PlainLinear {
+  DType dtype = DType::kFloat32;
+  int in = 0;
+  int out = 0;
+  std::string values;
+  std::vector<float> scales;  // int8: weight = value / scale, one for each output
+  std::vector<float> bias;    // [out]; empty: none
+  Activation activation = Activation::kNone;
+  float activation_scale = 0;  // see MatrixView
+
+  MatrixView matrix() const {
+    return {{dtype, {out, in}, values.data()}, true, scales, activation_scale};
+  }
+};
+
 // Immutable after creation; threads may share it. Copies share the weights.
 class Linear {
  public:
@@ -47,6 +65,10 @@ class Linear {
   // packed bytes. REQUIRES: they are 64-byte aligned.
   static absl::StatusOr<Linear> FromPacked(absl::Span<char> bytes,
                                            std::shared_ptr<const void> owner);
+
+  // Undoes the packing of packed_bytes() of any CPU and oneDNN: Create makes the same map of the
+  // result again. InvalidArgument: they are no packed bytes. REQUIRES: they are 64-byte aligned.
+  static absl::StatusOr<PlainLinear> Unpack(absl::string_view bytes);
 
   // Returns a map of the chosen outputs, in the given order, without an activation. The blocks
   // together are one map; they have the same type and the same number of outputs, except that the
@@ -71,6 +93,26 @@ class Linear {
 
  private:
   std::shared_ptr<const Packed> packed_;
+};
+
+// Reads single outputs of the map that some blocks make together, as an embedding table that is
+// tied to the output layer. Immutable; threads may share it.
+class OutputReader {
+ public:
+  // REQUIRES: the blocks are as Linear::Select takes them.
+  explicit OutputReader(std::vector<Linear> blocks);
+
+  int in() const { return blocks_[0].in(); }
+  int out() const;
+  // Sets weights [in] = scale * the weights of an output. REQUIRES: 0 <= output < out().
+  void Read(int output, float scale, float* weights) const;
+
+ private:
+  std::vector<Linear> blocks_;
+  // The offset of each input in its part, in bytes. The last block, which may be narrower, may have
+  // another layout than the others.
+  std::vector<size_t> offsets_;
+  std::vector<size_t> last_offsets_;
 };
 
 }  // namespace nibu::internal

@@ -114,7 +114,7 @@ struct Matmul::State {
       RoundToBFloat16(x.data(), n * in, reinterpret_cast<uint16_t*>(input.data()));
     } else {
       row_scales.Reserve(n);
-      QuantizeRows(x.data(), n, in, ActivationRange(CurrentIsa()), map.header().static_scale,
+      QuantizeRows(x.data(), n, in, ActivationRange(CurrentIsa()), map.static_scale,
                    reinterpret_cast<uint8_t*>(input.data()), row_scales.data());
     }
   }
@@ -205,7 +205,7 @@ void Matmul::ApplyPair(const Linear& first, const Linear& second, RowSpan<const 
       ForEachPiece(n, piece, [&](int from, int some) {
         state.RunOnInput(first, from, {hidden, some, width, room});
         QuantizeRows(hidden, static_cast<size_t>(some), columns, ActivationRange(CurrentIsa()),
-                     down.header().static_scale, next + static_cast<size_t>(from) * columns,
+                     down.static_scale, next + static_cast<size_t>(from) * columns,
                      state.row_scales.data() + from);
       });
       state.SetPrepared(down.spec.type, next, n, width, next_room);

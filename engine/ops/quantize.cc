@@ -2,6 +2,7 @@
 #include "engine/ops/quantize.h"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <vector>
 
@@ -155,6 +156,8 @@ float QuantizeWeights(const float* w, size_t n, size_t stride, int8_t* q) {
   }
   return scale;
 }
+
+float FileScale(float scale) { return scale > 0 ? std::min(1.0f / scale, FLT_MAX) : 1.0f; }
 
 }  // namespace nibu::internal
 #endif  // HWY_ONCE

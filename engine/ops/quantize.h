@@ -54,6 +54,11 @@ void RoundToBFloat16(const float* x, size_t n, uint16_t* out);
 // `stride` apart in both. Returns the scale.
 float QuantizeWeights(const float* w, size_t n, size_t stride, int8_t* q);
 
+// Returns what files hold for the scale of int8 weights: its reciprocal, which is finite and not 0
+// for any scale; 1 for that of an output whose weights are all 0. 1 / FileScale(scale) is the scale
+// of a map that is read from such a file.
+float FileScale(float scale);
+
 }  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_OPS_QUANTIZE_H_

@@ -1,9 +1,11 @@
 // Builds a model: for each weight of ForEachWeight,
-//   1. find its tensors in the table of names, and take them from the source by shape and type;
-//   2. reuse what was made of the same tensors before (tied weights);
-//   3. otherwise use the packed linear of the file, if it is for this CPU and compute type;
+//   1. use the packed linear of the file, where there is one, or pack it anew for another CPU;
+//   2. otherwise find its tensors in the table of names, and take them from the source by shape and
+//      type;
+//   3. reuse what was made of the same tensors before (tied weights);
 //   4. otherwise pack the tensors.
-// In the end no tensor may be left over.
+// Embedding tables that are tied to the output layer are read from it. In the end no tensor may be
+// left over.
 #include "models/assembly/build_model.h"
 
 #include <algorithm>
@@ -113,29 +115,45 @@ class Builder {
                                      absl::StrJoin(tensors, "\", \""), "\": ", status.message()));
   }
 
-  // Returns the linear that the source has packed for this CPU and compute type. NotFound: it has
-  // none. InvalidArgument: it is damaged, or has another shape.
-  absl::StatusOr<Linear> Packed(const std::string& name, const WeightShape& shape) const {
+  // Returns the linear that the source has packed. NotFound: it has none. InvalidArgument: it is
+  // damaged, or has another shape.
+  absl::StatusOr<Linear> Packed(const std::string& name, const WeightShape& shape) {
     const PackedLinears& packed = source_.packed();
     const auto it = packed.linears.find(name);
-    if (it == packed.linears.end() || packed.compute_type != compute_type_ ||
-        packed.fingerprint != PackFingerprint()) {
-      return absl::NotFoundError("");
+    if (it == packed.linears.end()) return absl::NotFoundError("");
+    Linear& known = packed_[it->second.data()];  // tied layers share one
+    absl::StatusOr<Linear> linear = known;
+    if (known.packed() == nullptr) {
+      linear = packed.fingerprint == PackFingerprint()
+                   ? Linear::FromPacked(it->second, packed.owner)
+                   : absl::FailedPreconditionError("");
+      if (absl::IsFailedPrecondition(linear.status())) linear = PackAnew(it->second);
     }
-    absl::StatusOr<Linear> linear = Linear::FromPacked(it->second, packed.owner);
-    if (absl::IsFailedPrecondition(linear.status())) return absl::NotFoundError("");
     if (linear.ok() &&
         (linear->in() != shape.columns || linear->out() != shape.rows ||
          linear->activation() != shape.activation || linear->compute_type() != compute_type_)) {
       linear = absl::InvalidArgumentError("it is another linear");
     }
-    if (linear.ok()) return linear;
+    if (linear.ok()) return known = *std::move(linear);
     return Invalid(source_.description(), ": the packed form of \"", name,
                    "\": ", linear.status().message(), "; convert the model again");
   }
 
+  // Packs a linear for this CPU that the source has packed for another one.
+  absl::StatusOr<Linear> PackAnew(absl::Span<const char> bytes) const {
+    NIBU_ASSIGN_OR_RETURN(const PlainLinear plain, Linear::Unpack({bytes.data(), bytes.size()}));
+    std::vector<TensorView> biases;
+    if (!plain.bias.empty()) biases.push_back({DType::kFloat32, {plain.out}, plain.bias.data()});
+    return Linear::Create({plain.matrix()}, biases, plain.activation, compute_type_);
+  }
+
   // A linear may be made of several matrices (q, k, v) of `each` rows, side by side.
   absl::Status Make(const TensorNames& names, const WeightShape& shape, Linear* linear) {
+    absl::StatusOr<Linear> packed = Packed(names.weights[0], shape);
+    if (!absl::IsNotFound(packed.status())) {
+      if (packed.ok()) *linear = *std::move(packed);
+      return packed.status();
+    }
     const int each = shape.rows / static_cast<int>(names.weights.size());
     std::vector<MatrixView> matrices;
     std::vector<TensorView> biases;
@@ -158,12 +176,10 @@ class Builder {
                                           static_cast<int>(shape.activation), " ") +
                              KeyOf(matrices, biases, zeros.data())];
     if (known.packed() == nullptr) {
-      absl::StatusOr<Linear> made = Packed(names.weights[0], shape);
-      if (absl::IsNotFound(made.status())) {
-        made = Linear::Create(matrices, biases, shape.activation, compute_type_);
-        if (!made.ok()) return Explain(made.status(), names);
-      }
-      NIBU_ASSIGN_OR_RETURN(known, std::move(made));
+      absl::StatusOr<Linear> made =
+          Linear::Create(matrices, biases, shape.activation, compute_type_);
+      if (!made.ok()) return Explain(made.status(), names);
+      known = *std::move(made);
     }
     *linear = known;
     return absl::OkStatus();
@@ -212,12 +228,26 @@ class Builder {
   absl::Status Make(const TensorNames& names, const WeightShape& shape,
                     std::shared_ptr<const EmbeddingTable>* table) {
     const std::string& name = names.weights[0];
+    const bool is_tied = IsTiedToOutput(name, names_, source_);
+    // A file with packed linears has no tensor for a table that is tied to one.
+    if (is_tied && !source_.Has(name) && shape.rows == config_.outputs()) {
+      tied_.push_back(table);
+      return absl::OkStatus();
+    }
     NIBU_ASSIGN_OR_RETURN(const MatrixView matrix,
                           source_.GetMatrix(name, shape.columns, shape.rows, true));
+    if (is_tied) {
+      tied_.push_back(table);
+      return absl::OkStatus();
+    }
     if (!matrix.out_in) {
       return Explain(absl::InvalidArgumentError("a table cannot be stored transposed"), names);
     }
     const StoredTensor& stored = *source_.Find(name);
+    const bool is_tokens =
+        name == names_.Tensor("encoder.tokens") || name == names_.Tensor("decoder.tokens");
+    const ComputeType type = is_tokens ? compute_type_ : ComputeType::kFloat32;
+    const DType dtype = matrix.values.dtype;
     const bool shared = source_.shared();
     for (const auto& [other, made] : tables_) {
       if ((!shared || stored.view.data == other->view.data) && SameTensor(stored, *other)) {
@@ -226,8 +256,9 @@ class Builder {
       }
     }
     absl::StatusOr<EmbeddingTable> made =
-        shared ? EmbeddingTable::Share(matrix.values, matrix.scales, stored.file)
-               : EmbeddingTable::Create(matrix.values, matrix.scales);
+        shared && EmbeddingTable::HeldType(dtype, type) == dtype
+            ? EmbeddingTable::Share(matrix.values, matrix.scales, stored.file)
+            : EmbeddingTable::Create(matrix.values, matrix.scales, type);
     if (!made.ok()) return Explain(made.status(), names);
     *table = std::make_shared<const EmbeddingTable>(*std::move(made));
     tables_.emplace_back(&stored, *table);
@@ -250,25 +281,24 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // Returns the output layer from packed blocks of rows, "NAME/0", "NAME/1", ... Errors are those
-  // of Packed().
-  absl::StatusOr<OutputWeights> PackedOutput(const std::string& name,
-                                             const WeightShape& shape) const {
-    OutputWeights output;
+  // Sets the output layer from packed blocks of rows, "NAME/0", "NAME/1", ... Errors are those of
+  // Packed().
+  absl::Status TakePacked(const std::string& name, const WeightShape& shape,
+                          OutputWeights* output) {
+    std::vector<Linear> blocks;
     for (int first = 0; first < shape.rows; first += OutputWeights::kBlock) {
       WeightShape part = shape;
       part.rows = std::min(OutputWeights::kBlock, shape.rows - first);
-      NIBU_ASSIGN_OR_RETURN(Linear block,
-                            Packed(absl::StrCat(name, "/", output.blocks.size()), part));
-      output.blocks.push_back(std::move(block));
+      NIBU_ASSIGN_OR_RETURN(Linear block, Packed(absl::StrCat(name, "/", blocks.size()), part));
+      blocks.push_back(std::move(block));
     }
-    return output;
+    output->blocks = std::move(blocks);
+    return absl::OkStatus();
   }
 
-  absl::Status Make(const TensorNames& names, const WeightShape& shape, OutputWeights* output) {
-    const std::string& name = names.weights[0];
-    NIBU_ASSIGN_OR_RETURN(MatrixView matrix,
-                          source_.GetMatrix(name, shape.columns, shape.rows, names_.output_out_in));
+  absl::Status Pack(const TensorNames& names, const WeightShape& shape, OutputWeights* output) {
+    NIBU_ASSIGN_OR_RETURN(MatrixView matrix, source_.GetMatrix(names.weights[0], shape.columns,
+                                                               shape.rows, names_.output_out_in));
     std::string transposed;
     TurnAround(&matrix, &transposed);
     TensorView bias;
@@ -276,12 +306,20 @@ class Builder {
     if (has_bias) {
       NIBU_ASSIGN_OR_RETURN(bias, source_.GetVector(names.biases[0], shape.rows));
     }
-    absl::StatusOr<OutputWeights> made = PackedOutput(name, shape);
-    if (absl::IsNotFound(made.status())) {
-      made = OutputWeights::Create(matrix, has_bias ? &bias : nullptr, compute_type_);
-      if (!made.ok()) return Explain(made.status(), names);
-    }
-    NIBU_ASSIGN_OR_RETURN(*output, std::move(made));
+    auto made = OutputWeights::Create(matrix, has_bias ? &bias : nullptr, compute_type_);
+    if (!made.ok()) return Explain(made.status(), names);
+    *output = *std::move(made);
+    return absl::OkStatus();
+  }
+
+  // The output layer is the last weight, so that the tables that are tied to it can be made here.
+  absl::Status Make(const TensorNames& names, const WeightShape& shape, OutputWeights* output) {
+    absl::Status status = TakePacked(names.weights[0], shape, output);
+    if (absl::IsNotFound(status)) status = Pack(names, shape, output);
+    if (!status.ok() || tied_.empty()) return status;
+    const auto table =
+        std::make_shared<const EmbeddingTable>(EmbeddingTable::Tie(OutputReader(output->blocks)));
+    for (std::shared_ptr<const EmbeddingTable>* tied : tied_) *tied = table;
     return absl::OkStatus();
   }
 
@@ -290,11 +328,22 @@ class Builder {
   const ComputeType compute_type_;
   TensorSource& source_;
   absl::Status status_;
-  std::map<std::string, Linear> linears_;  // by shape, activation and KeyOf
+  std::map<std::string, Linear> linears_;                     // by shape, activation and KeyOf
+  std::map<const char*, Linear> packed_;                      // by the place of their packed bytes
+  std::vector<std::shared_ptr<const EmbeddingTable>*> tied_;  // to the output layer
   std::vector<std::pair<const StoredTensor*, std::shared_ptr<const EmbeddingTable>>> tables_;
 };
 
 }  // namespace
+
+bool IsTiedToOutput(const std::string& table, const NameTable& names, const TensorSource& source) {
+  const std::string& output = names.Tensor("output");
+  if (table == output || !names.output_out_in) return table == output;
+  const StoredTensor* const a = source.Find(table);
+  const StoredTensor* const b = source.Find(output);
+  return a != nullptr && b != nullptr && (!source.shared() || a->view.data == b->view.data) &&
+         SameTensor(*a, *b);
+}
 
 absl::Status CheckLeftovers(const NameTable& names, TensorSource* source) {
   for (const auto& [copy, original] : names.copies) {

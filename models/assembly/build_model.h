@@ -4,6 +4,7 @@
 #define NIBU_MODELS_ASSEMBLY_BUILD_MODEL_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "engine/model/config.h"
@@ -12,6 +13,10 @@
 #include "models/containers/tensor_source.h"
 
 namespace nibu::internal {
+
+// Returns whether an embedding table, by the name of its tensor, is the output layer's matrix. It
+// may be so by another name. Shared tensors (TensorSource::shared) are not read.
+bool IsTiedToOutput(const std::string& table, const NameTable& names, const TensorSource& source);
 
 // Checks the tensors that no part of the model is made of: copies must equal their originals, and
 // no others may be left except those that `names` ignores. InvalidArgument naming the tensors.

@@ -2,7 +2,6 @@
 #include "models/assembly/tensor_plan.h"
 
 #include <algorithm>
-#include <cfloat>
 #include <cstring>
 #include <utility>
 
@@ -20,31 +19,34 @@ namespace {
 
 bool IsInteger(DType dtype) { return dtype == DType::kInt8 || dtype == DType::kInt16; }
 
-enum class Kind { kLinear, kTokens, kOther };
+enum class Kind { kMatrix, kOther };  // linears and tables of tokens, and all others
 
 // Returns the type in which a tensor is written (see Quantization).
 DType WrittenType(Kind kind, DType stored, Quantization quantization) {
   if (!quantization.has_value()) return stored;
   if (*quantization == ComputeType::kFloat32) return DType::kFloat32;
-  if (*quantization == ComputeType::kBFloat16)
-    return kind == Kind::kOther ? stored : DType::kBFloat16;
-  return kind == Kind::kLinear ? DType::kInt8 : stored;
+  if (kind == Kind::kOther) return stored;
+  return *quantization == ComputeType::kBFloat16 ? DType::kBFloat16 : DType::kInt8;
 }
 
 // Adds the tensors of one weight after the other to a plan.
 class Planner {
  public:
-  Planner(TensorSource* source, Quantization quantization)
-      : source_(*source), quantization_(quantization) {}
+  Planner(const OpenedModel& model, Quantization quantization)
+      : names_(model.names), source_(*model.source), quantization_(quantization) {}
 
   absl::Status Plan(const ListedWeight& weight, const TensorNames& from, const TensorNames& to,
                     bool out_in) {
     switch (weight.kind) {
       case ListedWeight::Kind::kTable:
         return Table(weight, from.weights[0], to.weights[0]);
-      case ListedWeight::Kind::kLinear:
+      case ListedWeight::Kind::kLinear: {
+        const size_t first = plan_.size();
         NIBU_RETURN_IF_ERROR(Weights(weight, from.weights, out_in, to.weights));
-        return Biases(weight, from.biases, to.biases);
+        NIBU_RETURN_IF_ERROR(Biases(weight, from.biases, to.biases));
+        for (size_t i = first; i < plan_.size(); ++i) plan_[i].is_of_linear = true;
+        return absl::OkStatus();
+      }
       case ListedWeight::Kind::kNorm:
         NIBU_RETURN_IF_ERROR(Vector(from.weights[0], weight.rows, 0, weight.rows, to.weights[0]));
         return Biases(weight, from.biases, to.biases);
@@ -63,8 +65,12 @@ class Planner {
   absl::Status Table(const ListedWeight& weight, const std::string& from, const std::string& to) {
     NIBU_ASSIGN_OR_RETURN(const MatrixView matrix,
                           source_.GetMatrix(from, weight.columns, weight.rows, true));
-    const bool tokens = absl::EndsWith(weight.name, ".tokens");
-    return Add(tokens ? Kind::kTokens : Kind::kOther, to, from, matrix, 0, weight.rows);
+    const bool is_tokens = absl::EndsWith(weight.name, ".tokens");
+    NIBU_RETURN_IF_ERROR(
+        Add(is_tokens ? Kind::kMatrix : Kind::kOther, to, from, matrix, 0, weight.rows));
+    plan_.back().activation_scale = 0;
+    plan_.back().is_of_linear = is_tokens && IsTiedToOutput(from, names_, source_);
+    return absl::OkStatus();
   }
 
   // Plans elements [first, first + rows) of a vector of `size`; zeros if `from` is empty.
@@ -100,7 +106,7 @@ class Planner {
       const std::string& name = from[static_cast<size_t>(i * written / stored)];
       NIBU_ASSIGN_OR_RETURN(const MatrixView matrix,
                             source_.GetMatrix(name, weight.columns, stored, out_in));
-      NIBU_RETURN_IF_ERROR(Add(Kind::kLinear, to[static_cast<size_t>(i)], name, matrix,
+      NIBU_RETURN_IF_ERROR(Add(Kind::kMatrix, to[static_cast<size_t>(i)], name, matrix,
                                i * written % stored, written));
     }
     return absl::OkStatus();
@@ -126,7 +132,7 @@ class Planner {
     tensor.name = name;
     tensor.dtype = WrittenType(kind, from.values.dtype, quantization_);
     tensor.shape = {rows, from.values.shape[from.out_in ? 1 : 0]};
-    tensor.activation_scale = kind == Kind::kLinear ? from.activation_scale : 0;
+    tensor.activation_scale = kind == Kind::kMatrix ? from.activation_scale : 0;
     tensor.from = from;
     tensor.first_row = first_row;
     tensor.rows = rows;
@@ -135,6 +141,7 @@ class Planner {
     return absl::OkStatus();
   }
 
+  const NameTable& names_;
   TensorSource& source_;
   const Quantization quantization_;
   std::vector<PlannedTensor> plan_;
@@ -155,7 +162,7 @@ void AppendRow(DType dtype, const std::vector<float>& values, TensorData* data) 
     case DType::kInt8: {
       const float scale =
           QuantizeWeights(values.data(), values.size(), 1, reinterpret_cast<int8_t*>(out));
-      data->scales.push_back(scale > 0 ? std::min(1.0f / scale, FLT_MAX) : 1.0f);
+      data->scales.push_back(FileScale(scale));
       break;
     }
     default:  // float32
@@ -168,7 +175,7 @@ void AppendRow(DType dtype, const std::vector<float>& values, TensorData* data) 
 absl::StatusOr<std::vector<PlannedTensor>> PlanTensors(const OpenedModel& model,
                                                        const NameTable& to,
                                                        Quantization quantization) {
-  Planner planner(model.source.get(), quantization);
+  Planner planner(model, quantization);
   for (const ListedWeight& weight : ListWeights(model.config)) {
     const auto from = model.names.tensors.find(weight.name);
     const auto target = to.tensors.find(weight.name);

@@ -15,8 +15,8 @@
 namespace nibu::internal {
 
 // The types of written weights. Without a value, each tensor keeps its type. kFloat32: all are
-// float32. kBFloat16: linears and token embeddings are bfloat16. kInt8: linears are int8 with a
-// scale for each output; those that are int8 already keep their scales. All others keep their
+// float32. kBFloat16: linears and token embeddings are bfloat16. kInt8: they are int8 with a scale
+// for each output or token; those that are int8 already keep their scales. All others keep their
 // types.
 using Quantization = std::optional<ComputeType>;
 
@@ -26,6 +26,7 @@ struct PlannedTensor {
   DType dtype = DType::kFloat32;
   Shape shape;
   float activation_scale = 0;
+  bool is_of_linear = false;  // a linear, or a table that is tied to the output layer, has it
 
   // The tensor is rows [first_row, first_row + rows) of this matrix, seen as [out, in] however it
   // is stored. A vector is a matrix of one column.

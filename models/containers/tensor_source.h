@@ -56,7 +56,8 @@ bool SameTensor(const StoredTensor& a, const StoredTensor& b);
 // REQUIRES: 0 <= row, and the matrix has more rows.
 void CopyRow(const MatrixView& matrix, int64_t row, char* out);
 
-// Linears that a file has in packed form (Linear::packed_bytes), by the name of their first matrix.
+// Linears that a file has in packed form (Linear::packed_bytes), by the name of their first matrix,
+// and has no tensors for.
 struct PackedLinears {
   ComputeType compute_type = ComputeType::kFloat32;
   std::string fingerprint;  // names the CPU and oneDNN that they are packed for
@@ -98,7 +99,7 @@ class TensorSource {
   // Returns a tensor to which a reader adds scales or the like; null if there is no such tensor.
   StoredTensor* Mutable(absl::string_view name);
 
-  // Linears that need not be packed; may be empty.
+  // Linears that are packed already; may be empty.
   void SetPacked(PackedLinears packed) { packed_ = std::move(packed); }
   const PackedLinears& packed() const { return packed_; }
   // After SetShared(), embedding tables are used in the file, without being read or copied.

@@ -77,13 +77,6 @@ absl::Status NewFile::WriteAt(uint64_t offset, absl::string_view bytes) {
   return absl::OkStatus();
 }
 
-absl::Status NewFile::Truncate(uint64_t size) {
-  ABSL_ASSERT(size <= size_);
-  if (ftruncate(fd_, static_cast<off_t>(size)) != 0) return Failed();
-  size_ = size;
-  return absl::OkStatus();
-}
-
 bool NewFile::Holds(uint64_t offset, absl::string_view bytes) const {
   char buffer[1 << 16];
   while (!bytes.empty()) {

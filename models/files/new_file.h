@@ -26,8 +26,6 @@ class NewFile {
   absl::Status Append(absl::string_view bytes);
   // Overwrites bytes that are there.
   absl::Status WriteAt(uint64_t offset, absl::string_view bytes);
-  // Cuts the file to `size` bytes.
-  absl::Status Truncate(uint64_t size);
   // Returns true if these bytes are in the file at `offset`; false if it cannot be read, too.
   bool Holds(uint64_t offset, absl::string_view bytes) const;
   // Returns when the disk has all bytes.

@@ -57,7 +57,7 @@ std::string WordFor(Enum value) {
       norm_order, norm_epsilon, embedding_scale, output_scale, embedding_norm, final_norm,         \
       decoder_memory, encoder_attention, cross_attention, alignment_layer, alignment_heads,        \
       position_kind, position_offset, position_buckets, position_max_distance, max_positions, eos, \
-      unk, unk_target, decoder_start, source_suffix, suppressed
+      unk, unk_target, decoder_start, source_suffix, suppressed, output_tokens
 #define NIBU_TEXT_OF(...) #__VA_ARGS__
 #define NIBU_TEXT(...) NIBU_TEXT_OF(__VA_ARGS__)
 

@@ -227,15 +227,15 @@ absl::StatusOr<StoredTensor> ReadTensor(const Layout& layout, const std::string&
 
 absl::StatusOr<PackedLinears> ReadPacked(const Layout& layout) {
   PackedLinears packed;
-  if (!layout.header.contains("packed")) return packed;
-  NIBU_ASSIGN_OR_RETURN(const ConfigFile object, Object(layout, "packed"));
+  if (!layout.header.contains("linears")) return packed;
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile object, Object(layout, "linears"));
   NIBU_ASSIGN_OR_RETURN(packed.fingerprint, object.String("fingerprint", ""));
   NIBU_ASSIGN_OR_RETURN(packed.compute_type,
                         object.OneOf<ComputeType>("compute_type", "", kComputeTypes));
   packed.owner = layout.file;
-  const Json* linears = object.Find("linears");
+  const Json* linears = object.Find("packed");
   if (linears == nullptr || !linears->is_object()) {
-    return object.Wrong("linears", "an object");
+    return object.Wrong("packed", "an object");
   }
   // Linears need memory that may be written to. Without it, only their places are checked.
   const absl::Span<char> memory = layout.file->writable();
@@ -281,6 +281,10 @@ NameTable NativeNames(const ModelConfig& config, const TensorSource* source) {
     table.Add("", weight.name.substr(0, block), {"weight", "bias", source},
               {{weight.name, {parts.begin(), parts.end()}}});
   }
+  if (source == nullptr || source->packed().linears.empty()) return table;
+  for (const char* tokens : {"encoder.tokens", "decoder.tokens"}) {
+    if (!source->Has(tokens)) table.AddTable(tokens, table.Tensor("output"));
+  }
   return table;
 }
 
@@ -289,7 +293,8 @@ absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const FileBytes> file) {
   const std::string& path = layout.file->path();
   for (const auto& [key, value] : layout.header.items()) {
     if (key != "config" && key != "vocabulary" && key != "defaults" && key != "shortlist" &&
-        key != "tensors" && key != "packed" && key != "languages" && key != "facts") {
+        key != "tensors" && key != "linears" && key != "packed" && key != "languages" &&
+        key != "facts") {
       return NotSupported(path, ": header: unknown field \"", key, "\"; a newer nibu may know it");
     }
   }
@@ -335,7 +340,7 @@ absl::Status VerifyNative(const FileBytes& file) {
   // A pointer that does not own the file, which outlives it.
   const std::shared_ptr<const FileBytes> alias(std::shared_ptr<const FileBytes>(), &file);
   NIBU_ASSIGN_OR_RETURN(const Layout layout, ReadHeader(alias));
-  for (const char* key : {"vocabulary", "shortlist", "tensors", "packed"}) {
+  for (const char* key : {"vocabulary", "shortlist", "tensors", "linears"}) {
     const auto it = layout.header.find(key);
     if (it != layout.header.end()) NIBU_RETURN_IF_ERROR(CheckBlocks(layout, *it, key));
   }

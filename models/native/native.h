@@ -30,8 +30,9 @@
 //   "shortlist": BLOCK                                             optional
 //   "tensors": {NAME: {"dtype": "float32", "shape": [rows, columns], "data": BLOCK,
 //                      "scales": BLOCK, "activation_scale": 12.5}}
-//   "packed": {"compute_type": "int8", "fingerprint": "avx512_core_vnni, oneDNN 2.6.3, ...",
-//              "linears": {NAME: BLOCK}}                                  optional
+//   "linears": {"compute_type": "int8", "fingerprint": "avx512_core_vnni, oneDNN 2.6.3, ...",
+//               "packed": {NAME: BLOCK}}                                  optional
+//   "packed"     ignored; older files have linears of an older layout there, beside all tensors
 //
 // Tensors are row-major; linears are [out, in]. dtype is float32, float16, bfloat16, int8 or int16.
 // Integers have scales, f32, one or one for each row: weight = value / scale. activation_scale: see
@@ -50,9 +51,10 @@
 //   ids[] | n phrases | n x {n source | source[] | n targets | targets[]} (see Shortlist)
 //
 // Packed linears are the bytes of Linear::packed_bytes(), named by their first matrix; those of the
-// output layer are "output.weight/0", ... They are used only if the CPU and oneDNN are those of
-// the fingerprint, and for this compute type. Otherwise linears are packed from the tensors at
-// load.
+// output layer are "output.weight/0", ... A file with packed linears has no tensors for them, nor
+// for tables of tokens that are tied to the output layer. They are used where they lie if the CPU
+// and oneDNN are those of the fingerprint, and for this compute type. Otherwise they are packed
+// anew at load.
 //
 // Reading checks the preamble, the header's checksum, every offset, size and shape, and the
 // checksums of all blocks except those of tensors and packed linears. Those are not touched, so
@@ -89,7 +91,8 @@ absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const FileBytes> file);
 absl::Status VerifyNative(const FileBytes& file);
 
 // Returns the names above. If `source` is not null, biases and betas that it lacks, which mean
-// zeros, have no names.
+// zeros, have no names; tables of tokens that it lacks beside packed linears have the output
+// layer's.
 // REQUIRES: config.Validate() is OK.
 NameTable NativeNames(const ModelConfig& config, const TensorSource* source);
 

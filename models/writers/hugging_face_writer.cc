@@ -73,6 +73,7 @@ absl::Status CheckExpressible(const OpenedModel& model) {
   if (config.d_head != 0) return Cannot("heads of a size of their own");
   if (config.attention_scale != 0) return Cannot("a scale of attention scores");
   if (config.output_scale != 1.0f) return Cannot("a scale of the output layer");
+  if (!config.output_tokens.empty()) return Cannot("a target vocabulary that lacks tokens");
   if (!model.vocabulary.languages.languages.empty()) return Cannot("a choice of languages");
   if (model.shortlist != nullptr) return Cannot("a shortlist (it can be left out)");
   if (config.source_suffix.size() != 1) return Cannot("a model whose sources end in no token");
@@ -321,7 +322,7 @@ class Writer {
 
 absl::Status WriteHuggingFace(const OpenedModel& model, Quantization quantization,
                               const std::string& directory) {
-  ABSL_ASSERT(quantization != ComputeType::kInt8);
+  ABSL_ASSERT(quantization != ComputeType::kInt8 && model.source->packed().linears.empty());
   std::error_code error;
   if (std::filesystem::exists(directory, error)) {
     return absl::FailedPreconditionError(

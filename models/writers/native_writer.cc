@@ -1,4 +1,4 @@
-// Writes a .nibu file to a temporary name, adds packed linears to it, reads it back, renames it.
+// Writes a .nibu file to a temporary name, reads it back, renames it.
 #include "models/writers/native_writer.h"
 
 #include <map>
@@ -6,9 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
+#include "engine/ops/cpu.h"
 #include "models/assembly/build_model.h"
 #include "models/assembly/equalize.h"
 #include "models/assembly/model_defaults.h"
@@ -54,8 +56,7 @@ class NativeFile {
     return Json{offset, bytes.size(), checksum};
   }
 
-  // Writes the header and the preamble, after which the file is whole. After Reopen(), more blocks
-  // and another Finish() may follow.
+  // Writes the header and the preamble, after which the file is whole.
   absl::Status Finish() {
     const uint64_t offset = file_.size();
     const std::string header = header_.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -69,28 +70,30 @@ class NativeFile {
     add(offset);
     add(static_cast<uint64_t>(header.size()));
     NIBU_RETURN_IF_ERROR(file_.WriteAt(0, preamble));
-    header_offset_ = offset;
     return file_.Sync();
   }
-
-  // Removes the header from the file. It stays in memory.
-  absl::Status Reopen() { return file_.Truncate(header_offset_); }
 
  private:
   explicit NativeFile(NewFile file) : file_(std::move(file)) {}
 
   NewFile file_;
   Json header_ = Json::object();
-  uint64_t header_offset_ = 0;
   std::map<std::pair<uint64_t, uint32_t>, std::vector<uint64_t>> blocks_;  // by size and checksum
 };
 
-absl::Status WriteTensors(const OpenedModel& model, Quantization quantization, NativeFile* file) {
+// Returns whether linears are packed. They are not if this CPU has no kernels for their type.
+bool Packs(Quantization quantization) {
+  return quantization.has_value() && IsSupported(*quantization);
+}
+
+// Writes the tensors, except those of linears if these are to be packed.
+absl::Status WriteTensors(const OpenedModel& model, Quantization quantization, bool packs,
+                          NativeFile* file) {
   NIBU_ASSIGN_OR_RETURN(const std::vector<PlannedTensor> plan,
                         PlanTensors(model, NativeNames(model.config, nullptr), quantization));
   Json tensors = Json::object();
   for (const PlannedTensor& tensor : plan) {
-    if (tensor.from_name.empty()) continue;
+    if (tensor.from_name.empty() || (packs && tensor.is_of_linear)) continue;
     NIBU_ASSIGN_OR_RETURN(const TensorData data, ConvertTensor(tensor));
     Json& entry = tensors[tensor.name];
     entry["dtype"] = DTypeName(tensor.dtype);
@@ -133,25 +136,9 @@ absl::Status WriteVocabulary(const ModelVocabulary& vocabulary, NativeFile* file
   return absl::OkStatus();
 }
 
-// Writes everything except the packed linears.
-absl::Status WriteModel(const OpenedModel& model, Quantization quantization,
-                        const std::string& int8_note, NativeFile* file) {
-  file->header()["config"] = ConfigToJson(model.config);
-  NIBU_RETURN_IF_ERROR(WriteVocabulary(model.vocabulary, file));
-  file->header()["defaults"] = WriteModelDefaults(model.defaults, "beam_size");
-  if (!model.facts.empty()) file->header()["facts"] = model.facts;
-  if (!int8_note.empty()) file->header()["facts"][kInt8Fact] = int8_note;
-  if (model.shortlist != nullptr) {
-    NIBU_ASSIGN_OR_RETURN(file->header()["shortlist"],
-                          file->Block(EncodeShortlist(*model.shortlist)));
-  }
-  NIBU_RETURN_IF_ERROR(WriteTensors(model, quantization, file));
-  return file->Finish();
-}
-
 // A visitor of ForEachWeight that collects the packed bytes of linears by their names in the file.
 struct PackedBytes {
-  const NameTable& names;
+  const NameTable names;
   std::vector<std::pair<std::string, absl::string_view>> blocks;
 
   void operator()(const std::string& name, const Linear& linear, const WeightShape&) {
@@ -167,49 +154,61 @@ struct PackedBytes {
   void operator()(const std::string&, const Weight&, const WeightShape&) {}
 };
 
-// Packs the linears of `file`, whose path is `path`, and adds them to it.
-absl::Status AddPacked(const std::string& path, ComputeType compute_type, NativeFile* file) {
-  NIBU_ASSIGN_OR_RETURN(const OpenedModel model, OpenModel(path));
+// Packs the linears, and writes them.
+absl::Status WritePacked(const OpenedModel& model, ComputeType compute_type, NativeFile* file) {
   NIBU_ASSIGN_OR_RETURN(const std::shared_ptr<const Model> built,
                         BuildModel(model.config, model.names, compute_type, model.source.get()));
-  PackedBytes packed{model.names, {}};
+  PackedBytes packed{NativeNames(model.config, nullptr), {}};
   ForEachWeight(built->config, built->weights, packed);
-  NIBU_RETURN_IF_ERROR(file->Reopen());
-  Json& json = file->header()["packed"];
+  Json& json = file->header()["linears"];
   json["compute_type"] = ComputeTypeName(compute_type);
   json["fingerprint"] = PackFingerprint();
   for (const auto& [name, bytes] : packed.blocks) {
-    NIBU_ASSIGN_OR_RETURN(json["linears"][name], file->Block(bytes));
+    NIBU_ASSIGN_OR_RETURN(json["packed"][name], file->Block(bytes));
   }
+  return absl::OkStatus();
+}
+
+absl::Status WriteModel(const OpenedModel& model, Quantization quantization,
+                        const std::string& int8_note, NativeFile* file) {
+  file->header()["config"] = ConfigToJson(model.config);
+  NIBU_RETURN_IF_ERROR(WriteVocabulary(model.vocabulary, file));
+  file->header()["defaults"] = WriteModelDefaults(model.defaults, "beam_size");
+  if (!model.facts.empty()) file->header()["facts"] = model.facts;
+  if (!int8_note.empty()) file->header()["facts"][kInt8Fact] = int8_note;
+  if (model.shortlist != nullptr) {
+    NIBU_ASSIGN_OR_RETURN(file->header()["shortlist"],
+                          file->Block(EncodeShortlist(*model.shortlist)));
+  }
+  const bool packs = Packs(quantization);
+  NIBU_RETURN_IF_ERROR(WriteTensors(model, quantization, packs, file));
+  if (packs) NIBU_RETURN_IF_ERROR(WritePacked(model, *quantization, file));
   return file->Finish();
 }
 
-absl::Status Write(const OpenedModel& model, const NativeOptions& options, const std::string& path,
+absl::Status Write(const OpenedModel& model, Quantization quantization, const std::string& path,
                    std::string* note) {
   PendingPath pending(path);
-  if (options.quantization == ComputeType::kInt8 || options.packed == ComputeType::kInt8) {
-    // Packed weights are made from the written tensors, so that both are always the same.
+  if (quantization == ComputeType::kInt8) {
     *note = EqualizeForInt8(model.config, model.names, model.source.get());
   }
   NIBU_ASSIGN_OR_RETURN(NativeFile file, NativeFile::Create(pending));
-  NIBU_RETURN_IF_ERROR(WriteModel(model, options.quantization, *note, &file));
-  if (options.packed.has_value()) {
-    NIBU_RETURN_IF_ERROR(AddPacked(pending.path(), *options.packed, &file));
-  }
+  NIBU_RETURN_IF_ERROR(WriteModel(model, quantization, *note, &file));
   NIBU_ASSIGN_OR_RETURN(const auto written, FileBytes::Open(pending.path()));
   NIBU_RETURN_IF_ERROR(VerifyNative(*written));
-  NIBU_RETURN_IF_ERROR(
-      LoadModel(pending.path(), options.packed.value_or(ComputeType::kFloat32)).status());
+  const ComputeType type = Packs(quantization) ? *quantization : ComputeType::kFloat32;
+  NIBU_RETURN_IF_ERROR(LoadModel(pending.path(), type).status());
   return pending.Commit();
 }
 
 }  // namespace
 
-absl::Status WriteNative(const OpenedModel& model, const NativeOptions& options,
+absl::Status WriteNative(const OpenedModel& model, Quantization quantization,
                          const std::string& path, std::string* note) {
+  ABSL_ASSERT(model.source->packed().linears.empty());
   std::string unused;
   return WithinMemory(
-      path, [&] { return Write(model, options, path, note != nullptr ? note : &unused); });
+      path, [&] { return Write(model, quantization, path, note != nullptr ? note : &unused); });
 }
 
 }  // namespace nibu::internal

@@ -89,13 +89,12 @@ TEST_F(ModelContracts, PartsLieInTheWhole) {
   EXPECT_BROKEN((void)FileBytes::PartOf(whole, "x", {all.data() + 5, 2}), "IsPart");
 }
 
-TEST_F(ModelContracts, OnlyWrittenBytesAreReplacedOrCut) {
+TEST_F(ModelContracts, OnlyWrittenBytesAreReplaced) {
   const TempFolder folder;
   absl::StatusOr<NewFile> file = NewFile::Create(folder / "new");
   ASSERT_TRUE(file.ok() && file->Append("abcd").ok() && file->WriteAt(2, "xy").ok());
   EXPECT_BROKEN(file->WriteAt(3, "xy").IgnoreError(), "bytes.size() <= size_ - offset");
   EXPECT_BROKEN(file->WriteAt(5, "").IgnoreError(), "offset <= size_");
-  EXPECT_BROKEN(file->Truncate(5).IgnoreError(), "size <= size_");
 }
 
 }  // namespace

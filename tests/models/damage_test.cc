@@ -180,10 +180,9 @@ TEST(Damage, NativeWithShortlist) {
   for (const bool packed : {false, true}) {
     const absl::StatusOr<OpenedModel> opened = OpenModel(folder.path());
     ASSERT_TRUE(opened.ok()) << opened.status();
-    NativeOptions options;
-    if (packed) options.packed = ComputeType::kFloat32;
+    const Quantization quantization = packed ? Quantization(ComputeType::kFloat32) : std::nullopt;
     const TempFolder out;
-    const absl::Status status = WriteNative(*opened, options, out / "m.nibu");
+    const absl::Status status = WriteNative(*opened, quantization, out / "m.nibu");
     ASSERT_TRUE(status.ok()) << status;
     Damage(out, "m.nibu", 300, /*is_model=*/true);
     // The header's checksum keeps most of the damage from being read. Here it is made right again.

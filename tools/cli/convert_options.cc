@@ -26,18 +26,25 @@ absl::Span<const OptionRow> ConvertOptionRows() {
                    "directory.",
            .values = "auto nibu safetensors"}),
       Row<&ConvertOptions::quantization>(
-          {.help = "Number type of the written weights; none keeps the stored types. int8 is for a "
-                   ".nibu file alone; weights that are int8 already stay as they are with it, and "
-                   "embedding tables keep their type.",
+          {.help =
+               "Number type of the written weights. none keeps the stored types, and weights are "
+               "packed when the model is loaded. With another type, a .nibu file holds them "
+               "packed for this CPU, and loading need not pack them; other CPUs and compute "
+               "types pack them anew. int8 is for a .nibu file alone; weights that are int8 "
+               "already stay as they are with it.",
            .values = "none float32 bfloat16 int8",
            .is_common = true}),
-      Row<&ConvertOptions::prepack>(
-          {.help =
-               "Compute type whose weights a .nibu file also holds packed for this CPU. Loading "
-               "need not pack them then. auto: the type that --compute_type=auto is on this CPU. "
-               "none: no packed weights. On other CPUs, and for other compute types, weights are "
-               "packed when the model is loaded.",
-           .values = "auto none float32 bfloat16 int8"}),
+      Row<&ConvertOptions::target_vocabulary>(
+          {.help = "File with the target tokens that the model may generate, one a line. The rest "
+                   "is left out of the output layer, of which each step reads all, so that one "
+                   "sentence at a time is faster. Special and language tokens, bytes and single "
+                   "characters stay in any case. Only for a .nibu file.",
+           .type = "path"}),
+      Row<&ConvertOptions::list_vocabulary>(
+          {.help = "Text in the target language whose tokens are written to --out, the most "
+                   "frequent ones first. The list, or its first lines, is for --target_vocabulary. "
+                   "- is standard input. No model is written.",
+           .type = "path"}),
   }));
   return rows;
 }

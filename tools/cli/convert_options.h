@@ -11,14 +11,14 @@ namespace nibu::internal {
 
 enum class Format { kAuto, kNibu, kSafetensors };
 enum class StoredType { kAsItIs, kFloat32, kBFloat16, kInt8 };
-enum class Prepack { kAuto, kNone, kFloat32, kBFloat16, kInt8 };
 
 struct ConvertOptions {
   std::string config;
   std::string out;
   Format format = Format::kAuto;
   StoredType quantization = StoredType::kAsItIs;
-  Prepack prepack = Prepack::kAuto;
+  std::string target_vocabulary;
+  std::string list_vocabulary;
 };
 absl::Span<const OptionRow> ConvertOptionRows();
 

@@ -1,20 +1,33 @@
 // nibu-convert reads a model of any format and writes it in another one.
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <system_error>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
+#include "models/assembly/target_vocabulary.h"
 #include "models/files/new_file.h"
+#include "models/native/unpack.h"
 #include "models/writers/hugging_face_writer.h"
 #include "models/writers/native_writer.h"
 #include "tools/cli/cli_options.h"
 #include "tools/cli/convert_options.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/lines.h"
 #include "tools/cli/model_flags.h"
 #include "tools/cli/output_file.h"
 #include "tools/text/model/model_parts.h"
+#include "tools/text/model/text_coder.h"
 
 namespace nibu::internal {
 namespace {
@@ -58,22 +71,54 @@ absl::StatusOr<bool> IsNativeTarget(const ConvertOptions& options) {
   return WrongUsage("--out must end in .nibu or in / (a directory), or --format must be given");
 }
 
-// Converts an enumeration above, which has the compute types in this order from `first` on.
-template <typename T>
-ComputeType TypeOf(T value, T first) {
-  constexpr ComputeType kTypes[] = {ComputeType::kFloat32, ComputeType::kBFloat16,
-                                    ComputeType::kInt8};
-  return kTypes[static_cast<int>(value) - static_cast<int>(first)];
+// Writes the tokens of a text to `out`, one a line, the most frequent ones first.
+absl::Status ListVocabulary(OpenedModel model, const std::string& corpus, const std::string& out) {
+  NIBU_ASSIGN_OR_RETURN(const TextCoder coder, TextCoder::Create(&model.vocabulary, model.config));
+  NIBU_ASSIGN_OR_RETURN(InputLines lines, InputLines::Open(corpus));
+  std::unordered_map<std::string, int64_t> counts;
+  for (std::string line;;) {
+    NIBU_ASSIGN_OR_RETURN(const bool is_line, lines.Next(&line));
+    if (!is_line) break;
+    NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> pieces, coder.TargetPieces(line));
+    const std::vector<int> ids = IdsOf(coder.target_vocabulary(), pieces);
+    for (const int id : ids) ++counts[coder.target_vocabulary().Token(id)];
+  }
+  std::vector<std::pair<int64_t, std::string>> sorted;
+  for (const auto& [token, count] : counts) sorted.emplace_back(-count, token);
+  std::sort(sorted.begin(), sorted.end());
+  std::string text;
+  for (const auto& [count, token] : sorted) absl::StrAppend(&text, token, "\n");
+  OutputFile file(out);
+  NIBU_RETURN_IF_ERROR(file.Open());
+  NIBU_RETURN_IF_ERROR(WriteAll(file.fd(), text));
+  return file.Commit();
 }
 
-NativeOptions OptionsOfNative(const ConvertOptions& asked) {
-  NativeOptions options;
-  if (asked.quantization != StoredType::kAsItIs) {
-    options.quantization = TypeOf(asked.quantization, StoredType::kFloat32);
+absl::Status RestrictToFile(const std::string& path, OpenedModel* model) {
+  NIBU_ASSIGN_OR_RETURN(InputLines lines, InputLines::Open(path));
+  std::vector<std::string> tokens;
+  for (std::string line;;) {
+    NIBU_ASSIGN_OR_RETURN(const bool is_line, lines.Next(&line));
+    if (!is_line) break;
+    if (!line.empty()) tokens.push_back(line);
   }
-  if (asked.prepack == Prepack::kAuto) options.packed = FastestComputeType();
-  if (asked.prepack > Prepack::kNone) options.packed = TypeOf(asked.prepack, Prepack::kFloat32);
-  return options;
+  const absl::Status status = RestrictOutput(tokens, model);
+  return absl::IsInvalidArgument(status) ? Invalid(path, ": ", status.message()) : status;
+}
+
+// Returns the type to write; without a value, the stored types are kept.
+Quantization QuantizationFor(StoredType asked) {
+  switch (asked) {
+    case StoredType::kAsItIs:
+      return std::nullopt;
+    case StoredType::kFloat32:
+      return ComputeType::kFloat32;
+    case StoredType::kBFloat16:
+      return ComputeType::kBFloat16;
+    case StoredType::kInt8:
+      return ComputeType::kInt8;
+  }
+  return std::nullopt;
 }
 
 absl::Status Run(int argc, char** argv) {
@@ -88,20 +133,26 @@ absl::Status Run(int argc, char** argv) {
   if (is_shape) path = convert.config;
   const std::string& out = convert.out;
   if (out.empty()) return WrongUsage("--out=FILE.nibu or --out=DIRECTORY/ is missing");
+  if (!convert.list_vocabulary.empty()) {
+    NIBU_ASSIGN_OR_RETURN(OpenedModel model, OpenModelOrShape(path, is_shape, loading));
+    NIBU_RETURN_IF_ERROR(UsageOfFlag(ApplyOverrides(loading, &model)));
+    return ListVocabulary(std::move(model), convert.list_vocabulary, out);
+  }
   NIBU_ASSIGN_OR_RETURN(const bool native, IsNativeTarget(convert));
-  const NativeOptions options = OptionsOfNative(convert);
-  if (!native && options.quantization == ComputeType::kInt8) {
+  const Quantization quantization = QuantizationFor(convert.quantization);
+  if (!native && quantization == ComputeType::kInt8) {
     return WrongUsage(
         "--quantization=int8 needs a .nibu file; safetensors are float32 or bfloat16");
   }
-  if (!native && WasGiven("prepack")) {
-    return WrongUsage("--prepack is for a .nibu file; safetensors hold no packed weights");
-  }
   NIBU_ASSIGN_OR_RETURN(OpenedModel model, OpenModelOrShape(path, is_shape, loading));
+  NIBU_RETURN_IF_ERROR(UnpackLinears(&model));
   NIBU_RETURN_IF_ERROR(UsageOfFlag(ApplyOverrides(loading, &model)));
+  if (!convert.target_vocabulary.empty()) {
+    NIBU_RETURN_IF_ERROR(RestrictToFile(convert.target_vocabulary, &model));
+  }
   std::string note;
-  NIBU_RETURN_IF_ERROR(native ? WriteNative(model, options, out, &note)
-                              : WriteHuggingFace(model, options.quantization, out));
+  NIBU_RETURN_IF_ERROR(native ? WriteNative(model, quantization, out, &note)
+                              : WriteHuggingFace(model, quantization, out));
   if (!note.empty()) PrintWarning(note);
   absl::PrintF("%s (%s) -> %s (%.1f MB)\n", path, model.format, out,
                static_cast<double>(BytesOf(out)) / 1e6);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -19,6 +20,7 @@
 #include "models/load_model.h"
 #include "models/native/model_config_json.h"
 #include "models/native/native.h"
+#include "models/native/unpack.h"
 #include "tokenizer/subwords/merges.h"
 #include "tools/text/model/model_paths.h"
 #include "tools/text/options/resources.h"
@@ -88,40 +90,11 @@ int64_t SumOnce(const TensorSource& source, const std::vector<std::string>& name
   return sum;
 }
 
-// Returns whether `small` is the embedding table `table` in int8, as .nibu files have it for the
-// output layer.
-bool IsQuantized(const StoredTensor& small, const StoredTensor& table) {
-  if (small.view.dtype != DType::kInt8 || small.view.shape != table.view.shape ||
-      small.view.shape.size() != 2 || table.view.dtype == DType::kInt8 || small.transposed ||
-      table.transposed || small.scales.empty()) {
-    return false;
-  }
-  const auto columns = static_cast<size_t>(small.view.shape[1]);
-  const auto* values = static_cast<const int8_t*>(small.view.data);
-  const auto* floats = static_cast<const char*>(table.view.data);
-  std::vector<float> row(columns);
-  for (int64_t r = 0; r < small.view.shape[0]; ++r) {
-    ConvertToFloat(table.view.dtype, floats, columns, row.data());
-    const float scale = small.scales[std::min(small.scales.size() - 1, static_cast<size_t>(r))];
-    for (size_t i = 0; i < columns; ++i) {
-      if (!(std::abs(row[i] * scale - static_cast<float>(values[i])) < 0.6f)) return false;
-    }
-    values += columns;
-    floats += columns * DTypeSize(table.view.dtype);
-  }
-  return true;
-}
-
-// Returns the number of the model's parameters. A tied output layer counts once, whatever its type.
+// Returns the number of the model's parameters. A tied output layer counts once.
 int64_t Parameters(const OpenedModel& model) {
-  const StoredTensor* output = model.source->Find(model.names.Tensor("output"));
-  const StoredTensor* table = model.source->Find(model.names.Tensor("decoder.tokens"));
-  const bool tied = output != nullptr && table != nullptr && IsQuantized(*output, *table);
   std::vector<std::string> names;
   for (const auto& [weight, tensors] : model.names.tensors) {
-    if (!tied || weight != "output") {
-      names.insert(names.end(), tensors.weights.begin(), tensors.weights.end());
-    }
+    names.insert(names.end(), tensors.weights.begin(), tensors.weights.end());
     names.insert(names.end(), tensors.biases.begin(), tensors.biases.end());
   }
   return SumOnce(*model.source, names, [](const TensorView& view) { return view.elements(); });
@@ -186,7 +159,7 @@ Fact PackedFact(const PackedLinears& packed) {
            {"usable", usable},
            {"bytes", bytes}},
           absl::StrCat(ComputeTypeName(packed.compute_type), " for ", packed.fingerprint, ", ",
-                       MegaBytes(bytes), usable ? "" : ": of no use here")};
+                       MegaBytes(bytes), usable ? "" : ": packed anew here")};
 }
 
 // Loads the model as a program that uses it does.
@@ -269,7 +242,10 @@ absl::StatusOr<Inspection> Inspect(const std::string& path, ComputeType compute_
   NIBU_RETURN_IF_ERROR(CheckModelExists(path));
   // The cost of loading is measured first, since later steps take memory, too.
   const absl::StatusOr<Fact> load = LoadFact(path, compute_type);
-  NIBU_ASSIGN_OR_RETURN(const OpenedModel model, OpenModel(path));
+  NIBU_ASSIGN_OR_RETURN(OpenedModel model, OpenModel(path));
+  std::optional<Fact> packed;
+  if (!model.source->packed().linears.empty()) packed = PackedFact(model.source->packed());
+  NIBU_RETURN_IF_ERROR(UnpackLinears(&model));
   Inspection inspection;
   inspection.status = load.status();
   Json& facts = inspection.facts;
@@ -305,8 +281,7 @@ absl::StatusOr<Inspection> Inspect(const std::string& path, ComputeType compute_
   facts["default_sources"] = model.defaults.sources;
   for (const std::string& source : model.defaults.sources) add_line("", source);
   add("shortlist", {model.shortlist != nullptr, model.shortlist != nullptr ? "yes" : "none"});
-  const PackedLinears& packed = model.source->packed();
-  if (!packed.linears.empty()) add("packed", PackedFact(packed));
+  if (packed.has_value()) add("packed", *packed);
   if (load.ok()) {
     facts["load"] = load->json;
     add_line("loading", load->text);

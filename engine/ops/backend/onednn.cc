@@ -42,6 +42,27 @@ const NamedIsa* Find(uint32_t value) {
   return nullptr;
 }
 
+// The lists are oneDNN's, of 64-bit integers; `blocks`: how many of the last two count.
+template <typename List>
+Blocking MakeBlocking(const memory::desc& description, const List& dims, const List& strides,
+                      const List& sizes, const List& of_dims, size_t blocks) {
+  if (blocks > Blocking::kMostBlocks) {
+    throw dnnl::error(dnnl_unimplemented, "oneDNN packs weights in too many blocks");
+  }
+  Blocking result{};
+  result.bytes = static_cast<int64_t>(description.get_size());
+  result.blocks = static_cast<int32_t>(blocks);
+  for (size_t d = 0; d < 2; ++d) {
+    result.dims[d] = static_cast<int32_t>(dims[d]);
+    result.strides[d] = strides[d];
+  }
+  for (size_t b = 0; b < blocks; ++b) {
+    result.block_sizes[b] = static_cast<int32_t>(sizes[b]);
+    result.block_dims[b] = static_cast<int8_t>(of_dims[b]);
+  }
+  return result;
+}
+
 }  // namespace
 
 const dnnl::engine& CpuEngine() {
@@ -73,8 +94,9 @@ void AppendActivation(dnnl::algorithm algorithm, float alpha, dnnl::post_ops* po
 }
 
 Blocking BlockingOf(const memory::desc& description) {
-  return {description.get_dims(), description.get_padded_dims(), description.get_strides(),
-          description.get_inner_blks(), description.get_inner_idxs()};
+  const auto sizes = description.get_inner_blks();
+  return MakeBlocking(description, description.get_dims(), description.get_strides(), sizes,
+                      description.get_inner_idxs(), sizes.size());
 }
 
 #else
@@ -92,12 +114,8 @@ void AppendActivation(dnnl::algorithm algorithm, float alpha, dnnl::post_ops* po
 Blocking BlockingOf(const memory::desc& description) {
   const dnnl_memory_desc_t& desc = description.data;
   const dnnl_blocking_desc_t& blocking = desc.format_desc.blocking;
-  const auto blocks = blocking.inner_nblks;
-  return {{desc.dims, desc.dims + desc.ndims},
-          {desc.padded_dims, desc.padded_dims + desc.ndims},
-          {blocking.strides, blocking.strides + desc.ndims},
-          {blocking.inner_blks, blocking.inner_blks + blocks},
-          {blocking.inner_idxs, blocking.inner_idxs + blocks}};
+  return MakeBlocking(description, desc.dims, blocking.strides, blocking.inner_blks,
+                      blocking.inner_idxs, static_cast<size_t>(blocking.inner_nblks));
 }
 
 #endif
@@ -107,7 +125,7 @@ Blocking BlockingOf(const memory::desc& description) {
 size_t OffsetOf(const Blocking& blocking, size_t dimension, size_t i, size_t element) {
   size_t stride = 1;
   size_t offset = 0;
-  for (size_t b = blocking.block_sizes.size(); b-- > 0;) {
+  for (int b = blocking.blocks; b-- > 0;) {
     const auto size = static_cast<size_t>(blocking.block_sizes[b]);
     if (static_cast<size_t>(blocking.block_dims[b]) == dimension) {
       offset += i % size * stride;

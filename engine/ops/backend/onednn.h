@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <dnnl.hpp>
 #include <string>
-#include <vector>
 
 #include "engine/ops/cpu.h"
 
@@ -37,14 +36,23 @@ void AppendActivation(dnnl::algorithm algorithm, float alpha, dnnl::post_ops* po
 // Describes how a matrix lies in memory. The matrix is cut into blocks, and these into smaller
 // ones. The index of each of its two dimensions is cut accordingly, into an outer part, which
 // counts the largest blocks, and a part for each block size of that dimension. In BA16a64b4a, for
-// example, dimension 0 has the block sizes 16 and 4, dimension 1 has 64.
+// example, dimension 0 has the block sizes 16 and 4, dimension 1 has 64. Packed weights hold it as
+// it is here, so that they can be undone on another CPU; what is not used is 0.
 struct Blocking {
-  std::vector<int64_t> dims;
-  std::vector<int64_t> padded_dims;
-  std::vector<int64_t> strides;      // of the outer parts, in elements
-  std::vector<int64_t> block_sizes;  // from the outermost to the innermost: 16, 64, 4
-  std::vector<int64_t> block_dims;   // the dimension that each block size belongs to: 0, 1, 0
+  static constexpr int kMostBlocks = 4;
+
+  int64_t bytes;       // of the whole
+  int64_t strides[2];  // of the outer parts, in elements
+  int32_t dims[2];
+  int32_t block_sizes[kMostBlocks];  // from the outermost to the innermost: 16, 64, 4
+  int8_t block_dims[kMostBlocks];    // the dimension that each block size belongs to: 0, 1, 0
+  int32_t blocks;                    // their number
+
+  bool operator==(const Blocking&) const = default;
 };
+static_assert(sizeof(Blocking) == 56);
+
+// Throws dnnl::error where there are more blocks.
 Blocking BlockingOf(const dnnl::memory::desc& description);
 
 // Returns the offset, in bytes, of index i of a dimension in a packed matrix [in, out]. Element (k,

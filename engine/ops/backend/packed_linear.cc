@@ -8,6 +8,7 @@
 #include "absl/base/macros.h"
 #include "engine/core/huge_heap.h"
 #include "engine/core/huge_memory.h"
+#include "engine/core/status_macros.h"
 #include "engine/ops/backend/int8_product.h"
 
 namespace nibu::internal {
@@ -62,7 +63,7 @@ dnnl::matmul::primitive_desc DescribeMatmul(const MatmulSpec& spec, int rows,
 
 namespace {
 
-constexpr uint32_t kMagic = 0x6b70626e;  // "nbpk"
+constexpr uint32_t kMagic = 0x326b706e;  // "npk2"
 constexpr int kPackRows = 64;            // the row count that the packed layout is chosen for
 
 size_t RoundUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -77,14 +78,57 @@ MatmulKind KindOf(const MatmulSpec& spec, bool blocked) {
   return {spec.type, spec.in, spec.out, blocked, CurrentIsa(), kOneDnnMajor};
 }
 
-// Returns the offset of the weights in a blob: header and vectors stand before them.
-size_t WeightsOffset(const PackedHeader& header) {
-  const size_t vector = RoundUp(static_cast<size_t>(header.out) * sizeof(float));
-  const int vectors = (header.has_bias != 0 ? 1 : 0) + (header.type == ComputeType::kInt8 ? 2 : 0);
-  return sizeof(PackedHeader) + static_cast<size_t>(vectors) * vector;
+// Returns the zero point of activations that zero sums are made for.
+uint8_t ZeroPoint(ComputeType type) {
+  return type == ComputeType::kInt8 ? static_cast<uint8_t>(ActivationRange(CurrentIsa()).zero) : 0;
+}
+
+// Returns the value of one step of a quantized input, by a model's activation scale, which is made
+// for 127 levels.
+float StaticScale(const PackedHeader& header) {
+  if (header.type != ComputeType::kInt8 || header.activation_scale == 0) return 0;
+  const auto levels = static_cast<float>(ActivationRange(CurrentIsa()).levels);
+  return 127.0f / (header.activation_scale * levels);
+}
+
+// Returns whether all elements of a part lie within its bytes. The last one lies at the sum of the
+// largest offsets: those of both outer parts, and all of the innermost block.
+bool IsSound(const Blocking& part, int64_t element) {
+  constexpr int32_t kMostSize = 4096;
+  if (part.blocks < 0 || part.blocks > Blocking::kMostBlocks) return false;
+  int64_t inner[2] = {1, 1};
+  for (int b = 0; b < part.blocks; ++b) {
+    const int8_t d = part.block_dims[b];
+    const int32_t size = part.block_sizes[b];
+    if ((d != 0 && d != 1) || size < 1 || size > kMostSize) return false;
+    inner[d] *= size;
+  }
+  int64_t room = part.bytes / element - inner[0] * inner[1];
+  for (int d = 0; d < 2; ++d) {
+    const int64_t outer = (part.dims[d] - 1) / inner[d];
+    if (part.dims[d] < 1 || part.strides[d] < 0 || room < 0) return false;
+    if (outer > 0 && part.strides[d] > room / outer) return false;
+    room -= outer * part.strides[d];
+  }
+  return room >= 0;
 }
 
 }  // namespace
+
+PackedOffsets OffsetsIn(const PackedHeader& header) {
+  size_t next = sizeof(PackedHeader) + RoundUp(header.parts * sizeof(Blocking));
+  const auto take = [&] {
+    return std::exchange(next, next + RoundUp(static_cast<size_t>(header.out) * sizeof(float)));
+  };
+  PackedOffsets offsets;
+  if (header.has_bias != 0) offsets.bias = take();
+  if (header.type == ComputeType::kInt8) {
+    offsets.scales = take();
+    offsets.zero_sums = take();
+  }
+  offsets.weights = next;
+  return offsets;
+}
 
 // The layout that this CPU wants for the weights of a Linear, part by part.
 struct Linear::Packed::Layout {
@@ -113,33 +157,10 @@ struct Linear::Packed::Layout {
                                    : memory::desc(dims, type, memory::dims{stride, 1}));
   }
 
-  size_t size() const {
-    size_t sum = 0;
-    for (const memory::desc& part : descriptions) sum += RoundUp(part.get_size());
-    return sum;
-  }
-
-  // Returns a hash (FNV-1a) of what decides how the blob's bytes are understood: the order of the
-  // weights, and the zero point of activations, which is a factor of the zero sums.
-  uint64_t Code() const {
-    uint64_t hash = 14695981039346656037u;
-    const auto add = [&hash](int64_t value) {
-      for (int i = 0; i < 8; ++i) {
-        hash = (hash ^ (static_cast<uint64_t>(value) >> 8 * i & 0xff)) * 1099511628211u;
-      }
-    };
-    add(blocked ? 1 : 0);
-    add(ActivationRange(CurrentIsa()).zero);
-    for (const memory::desc& part : descriptions) {
-      const Blocking blocking = BlockingOf(part);
-      // The size may be more than that of the elements: oneDNN may append compensation sums.
-      add(static_cast<int64_t>(part.get_size()));
-      for (const auto* values : {&blocking.dims, &blocking.padded_dims, &blocking.strides,
-                                 &blocking.block_sizes, &blocking.block_dims}) {
-        for (const int64_t value : *values) add(value);
-      }
-    }
-    return hash;
+  absl::InlinedVector<Blocking, 1> blockings() const {
+    absl::InlinedVector<Blocking, 1> all;
+    for (const memory::desc& part : descriptions) all.push_back(BlockingOf(part));
+    return all;
   }
 
   absl::InlinedVector<memory::desc, 1> descriptions;  // of each part
@@ -150,11 +171,13 @@ struct Linear::Packed::Layout {
 Linear::Packed::Packed(PackedHeader header, std::pmr::memory_resource* from)
     : spec(SpecOf(header)), is_lasting(from == nullptr) {
   const Layout layout(spec);
-  const size_t offset = WeightsOffset(header);
+  const auto blockings = layout.blockings();
   header.magic = kMagic;
-  header.weights_offset = static_cast<uint32_t>(offset);
-  header.size = offset + layout.size();
-  header.layout = layout.Code();
+  header.zero = ZeroPoint(spec.type);
+  header.parts = static_cast<uint32_t>(blockings.size());
+  const size_t offset = OffsetsIn(header).weights;
+  header.size = offset;
+  for (const Blocking& part : blockings) header.size += RoomOf(part);
   if (from == nullptr) {
     const std::shared_ptr<char> memory = AllocateHuge(header.size);
     blob = memory.get();
@@ -165,9 +188,11 @@ Linear::Packed::Packed(PackedHeader header, std::pmr::memory_resource* from)
     owner = std::move(memory);
   }
   const auto elements = static_cast<size_t>(spec.in) * static_cast<size_t>(spec.out);
-  const bool has_gaps = layout.size() > elements * memory::data_type_size(WeightType(spec.type));
+  const bool has_gaps =
+      header.size - offset > elements * memory::data_type_size(WeightType(spec.type));
   std::memset(blob, 0, has_gaps ? header.size : offset);
   std::memcpy(blob, &header, sizeof(header));
+  std::memcpy(blob + sizeof(header), blockings.data(), blockings.size() * sizeof(Blocking));
   SetViews(layout);
 }
 
@@ -188,21 +213,18 @@ MatmulSpec Linear::Packed::PartSpec(size_t part) const {
   return result;
 }
 
-// Walks over the blob in the order of its parts and points the members to them.
+// Points the members to the blob's parts.
 void Linear::Packed::SetViews(const Layout& layout) {
   ABSL_ASSERT(reinterpret_cast<uintptr_t>(blob) % 64 == 0);
   rule = layout.rule;
-  char* next = blob + sizeof(PackedHeader);
-  const auto take = [&] {
-    char* const vector = next;
-    next += RoundUp(static_cast<size_t>(spec.out) * sizeof(float));
-    return vector;
-  };
-  if (header().has_bias != 0) bias_data = reinterpret_cast<float*>(take());
-  if (spec.type == ComputeType::kInt8) {
-    scales = reinterpret_cast<float*>(take());
-    zero_sums = reinterpret_cast<int32_t*>(take());
+  static_scale = StaticScale(header());
+  const PackedOffsets offsets = OffsetsIn(header());
+  if (offsets.bias != 0) bias_data = reinterpret_cast<float*>(blob + offsets.bias);
+  if (offsets.scales != 0) {
+    scales = reinterpret_cast<float*>(blob + offsets.scales);
+    zero_sums = reinterpret_cast<int32_t*>(blob + offsets.zero_sums);
   }
+  char* next = blob + offsets.weights;
   for (const memory::desc& part : layout.descriptions) {
     parts.emplace_back(part, CpuEngine(), next);
     next += RoundUp(part.get_size());
@@ -219,25 +241,46 @@ void Linear::Packed::SetViews(const Layout& layout) {
   }
 }
 
-// The header is checked before it is believed, since the bytes may come from any file.
-absl::Status CheckPacked(absl::string_view bytes) {
+// Everything is checked before it is believed, since the bytes may come from any file. An element
+// takes at least a byte, so that nothing is asked for that is larger than the blob.
+absl::Status CheckBlob(absl::string_view bytes) {
+  const auto damaged = [] { return absl::InvalidArgumentError("a packed weight is damaged"); };
   PackedHeader header;
   if (bytes.size() < sizeof(header)) return absl::InvalidArgumentError("a packed weight is cut");
   std::memcpy(&header, bytes.data(), sizeof(header));
   if (header.magic != kMagic || header.type > ComputeType::kInt8 ||
       header.activation > Activation::kSwish || header.in < 1 || header.out < 1 ||
-      header.size != bytes.size() || header.weights_offset != WeightsOffset(header) ||
-      header.weights_offset > header.size || !(header.static_scale >= 0)) {
-    return absl::InvalidArgumentError("a packed weight is damaged");
+      header.parts < 1 || header.parts > bytes.size() / sizeof(Blocking) ||
+      header.size != bytes.size() || OffsetsIn(header).weights > header.size ||
+      !(header.activation_scale >= 0) ||
+      static_cast<uint64_t>(header.in) * static_cast<uint64_t>(header.out) > header.size) {
+    return damaged();
   }
-  // oneDNN is asked only for sizes that the blob can have: an element takes at least a byte.
-  const auto elements = static_cast<uint64_t>(header.in) * static_cast<uint64_t>(header.out);
-  if (elements > header.size) return absl::InvalidArgumentError("a packed weight is damaged");
-  const Linear::Packed::Layout layout(SpecOf(header));
-  if (header.layout != layout.Code() || header.size != header.weights_offset + layout.size()) {
-    return absl::FailedPreconditionError("packed for another CPU or oneDNN");
+  const auto element = static_cast<int64_t>(memory::data_type_size(WeightType(header.type)));
+  uint64_t left = header.size - OffsetsIn(header).weights;
+  int64_t in = 0;
+  for (size_t i = 0; i < header.parts; ++i) {
+    Blocking part;
+    std::memcpy(&part, bytes.data() + sizeof(header) + i * sizeof(part), sizeof(part));
+    if (part.bytes < 0 || static_cast<uint64_t>(part.bytes) > left || part.dims[1] != header.out ||
+        !IsSound(part, element)) {
+      return damaged();
+    }
+    in += part.dims[0];
+    left -= std::min<uint64_t>(left, RoomOf(part));
   }
-  return absl::OkStatus();
+  return in == header.in && left == 0 ? absl::OkStatus() : damaged();
+}
+
+absl::Status CheckPacked(absl::string_view bytes) {
+  NIBU_RETURN_IF_ERROR(CheckBlob(bytes));
+  const auto& header = *reinterpret_cast<const PackedHeader*>(bytes.data());
+  if (header.zero == ZeroPoint(header.type) &&
+      header.blockings() ==
+          absl::MakeConstSpan(Linear::Packed::Layout(SpecOf(header)).blockings())) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError("packed for another CPU or oneDNN");
 }
 
 }  // namespace nibu::internal

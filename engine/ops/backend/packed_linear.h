@@ -2,9 +2,10 @@
 //
 // A packed weight is one blob of bytes and oneDNN's views of it:
 //
-//   PackedHeader | bias f32 [out], if any | int8: scales f32 [out], zero sums s32 [out] | weights
+//   PackedHeader | Blocking of each part | bias f32 [out], if any |
+//   int8: scales f32 [out], zero sums s32 [out] | weights, part by part
 //
-// Every part is 64-byte aligned, and numbers are little-endian, so that a blob can be written to a
+// Everything is 64-byte aligned, and numbers are little-endian, so that a blob can be written to a
 // file, mapped into memory and used there.
 //
 //  * Layout: oneDNN chooses the order of the weights for this CPU, for kPackRows rows. Kernels for
@@ -15,8 +16,8 @@
 //    + ...). oneDNN 2's bfloat16 AMX kernels split a long sum over inputs into passes, as many as
 //    the number of rows asks for. Parts short enough for one pass keep a row's result the same for
 //    all row counts.
-//  * Code: the header holds a hash of the layout (Layout::Code). A blob from a file is used only if
-//    this CPU and this oneDNN would choose the same layout; CheckPacked compares them.
+//  * A blob says how it is laid out. It is used where it lies only if this CPU and this oneDNN
+//    would choose the same layout (CheckPacked). Linear::Unpack reads it on every CPU.
 //  * int8: if this CPU has kernels of our own (int8_product.h) and the weights are one part in
 //    BA16a64b4a with multiples of 64 inputs and outputs, `int8_weights` points to them. Then Matmul
 //    can run those kernels instead of oneDNN's (int8_backend.h), and does so with one thread,
@@ -36,6 +37,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "engine/ops/backend/onednn.h"
 #include "engine/ops/backend/row_counts.h"
 #include "engine/ops/linear.h"
@@ -74,20 +76,41 @@ struct PackedHeader {
   ComputeType type;
   Activation activation;
   uint8_t has_bias;
-  uint8_t reserved;
+  uint8_t zero;  // int8: the zero point of activations, which is a factor of the zero sums
   int32_t in;
   int32_t out;
-  float static_scale;       // int8: the scale of all activations; 0: each row has one of its own
-  uint32_t weights_offset;  // from the blob's start
-  uint64_t size;            // bytes of the blob
-  uint64_t layout;          // of the weights: see Layout::Code
-  char padding[24];
+  float activation_scale;  // see MatrixView
+  uint32_t parts;
+  uint64_t size;  // bytes of the blob
+  char padding[32];
+
+  // The parts' layouts follow the header.
+  absl::Span<const Blocking> blockings() const {
+    return {reinterpret_cast<const Blocking*>(this + 1), parts};
+  }
 };
 static_assert(sizeof(PackedHeader) == 64);
 
-// Checks that bytes are a blob that the second constructor can use. InvalidArgument: they are no
-// whole blob. FailedPrecondition: they are laid out for another CPU or oneDNN. Throws dnnl::error
-// where the sizes are beyond oneDNN.
+// The offsets of what follows the header and the layouts in a blob, in bytes. 0: it has none.
+struct PackedOffsets {
+  size_t bias = 0;
+  size_t scales = 0;
+  size_t zero_sums = 0;
+  size_t weights = 0;
+};
+PackedOffsets OffsetsIn(const PackedHeader& header);
+
+// Returns how many bytes a part takes up in a blob.
+inline size_t RoomOf(const Blocking& part) {
+  return (static_cast<size_t>(part.bytes) + 63) / 64 * 64;
+}
+
+// Checks that bytes are a whole blob, of any CPU. InvalidArgument: they are not.
+absl::Status CheckBlob(absl::string_view bytes);
+
+// Checks that bytes are a blob that the second constructor can use. FailedPrecondition: they are
+// laid out for another CPU or oneDNN. Other errors are those of CheckBlob. Throws dnnl::error where
+// the sizes are beyond oneDNN.
 absl::Status CheckPacked(absl::string_view bytes);
 
 // Immutable once it has been filled in; threads may then share it.
@@ -119,6 +142,8 @@ struct Linear::Packed {
   bool is_lasting = true;             // lives as long as the model; else as long as a sentence
   std::shared_ptr<const void> owner;  // keeps the blob alive
   char* blob = nullptr;
+  // int8: the step of all activations, as this CPU quantizes them; 0: each row has one of its own.
+  float static_scale = 0;
   // Vectors [out] in the blob; null: it does not have them.
   float* bias_data = nullptr;
   float* scales = nullptr;  // int8: see Dequantization

@@ -28,8 +28,8 @@ int RoundUpOutputs(size_t outputs) {
 // together.
 class ColumnCopier {
  public:
-  ColumnCopier(const dnnl::memory::desc& from, const dnnl::memory::desc& to, size_t element)
-      : from_(BlockingOf(from)), to_(BlockingOf(to)), element_(element), chunk_(element) {
+  ColumnCopier(const Blocking& from, const Blocking& to, size_t element)
+      : from_(from), to_(to), element_(element), chunk_(element) {
     constexpr size_t kGroup = 4;  // bytes: VNNI's groups
     const size_t group = kGroup / element;
     const auto inputs = static_cast<size_t>(from_.dims[0]);
@@ -103,7 +103,7 @@ Linear Linear::Select(absl::Span<const Linear> blocks, absl::Span<const int> out
     const Packed& block = *blocks[output / width].packed_;
     std::vector<ColumnCopier>& copiers = all_copiers[block.spec.out];
     for (size_t i = copiers.size(); i < block.parts.size(); ++i) {
-      copiers.emplace_back(block.parts[i].get_desc(), packed->parts[i].get_desc(), element);
+      copiers.emplace_back(block.header().blockings()[i], packed->header().blockings()[i], element);
     }
     if (block.bias_data != nullptr) packed->bias_data[j] = block.bias_data[n];
     if (block.scales != nullptr) {

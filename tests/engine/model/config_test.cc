@@ -98,6 +98,15 @@ TEST(ModelConfig, NamesTheFieldThatDoesNot) {
       {"source_suffix", [](ModelConfig* c) { c->source_suffix.assign(16, 0); }},
       {"suppressed", [](ModelConfig* c) { c->suppressed = {-1}; }},
       {"suppressed", [](ModelConfig* c) { c->suppressed = {c->eos}; }},
+      {"output_tokens",
+       [](ModelConfig* c) {
+         c->output_tokens = {c->eos, c->vocab_target};
+       }},
+      {"output_tokens",
+       [](ModelConfig* c) {
+         c->output_tokens = {c->eos, c->eos};
+       }},
+      {"output_tokens", [](ModelConfig* c) { c->output_tokens = {c->eos + 1}; }},
   };
   for (const auto& test : cases) {
     ModelConfig config = Base();

@@ -3,8 +3,10 @@
 #include "engine/model/output_layer.h"
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
+#include "engine/core/huge_heap.h"
 #include "engine/search/search_row.h"
 #include "gtest/gtest.h"
 #include "tests/engine/random_config.h"
@@ -136,6 +138,53 @@ TEST_P(OutputLayerTest, ASubsetIsAPartOfTheWhole) {
   const auto some = sinks[1].Finish();
   ASSERT_EQ(some.size(), subset.tokens.size());
   for (const Candidate& c : some) EXPECT_NEAR(c.log_prob, all[static_cast<size_t>(c.token)], 1e-4);
+}
+
+// An output layer that lacks tokens gives the others the logits that they have in a whole one, with
+// and without a subset.
+TEST_P(OutputLayerTest, LeftOutTokensLeaveTheOthersAsTheyAre) {
+  if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  Random random(3);
+  ModelConfig config = RandomConfig(&random);
+  config.vocab_target = 2 * OutputWeights::kBlock + 7;
+  const auto whole = reference::Transformer(config, 3).Build(GetParam());
+  HugeHeap heap;        // outlives the model
+  Workspace workspace;  // outlives the subset
+  auto part = std::make_shared<Model>(*whole);
+  std::vector<int>& kept = part->config.output_tokens;
+  OutputSubset subset;
+  for (int token = 0; token < config.vocab_target; ++token) {
+    if (token == config.eos || random.Int(0, 2) > 0) kept.push_back(token);
+    if (token == config.eos || random.Int(0, 2) > 0) subset.tokens.push_back(token);
+  }
+  ASSERT_TRUE(part->config.Validate().ok()) << part->config.Validate();
+  part->weights.output.blocks = {Linear::Select(whole->weights.output.blocks, kept, &heap)};
+  OutputLayer all(*whole, &workspace);
+  OutputLayer some(*part, &workspace);
+  some.Select({&subset});
+  for (const int token : subset.tokens) {
+    EXPECT_TRUE(std::binary_search(kept.begin(), kept.end(), token));
+  }
+  RowBuffer memory = RandomHidden(&random, 1, config.d_model);
+  const RowSpan<const float> hidden = memory.span();
+  SearchRow sinks[3];
+  for (SearchRow& sink : sinks) sink.Start(config.vocab_target, /*normalize=*/false);
+  const OutputLayer::Query queries[] = {{0, &sinks[0]}, {0, &sinks[1]}, {0, &sinks[2], &subset}};
+  all.Run({&hidden, 1}, {queries, 1});
+  some.Run({&hidden, 1}, {queries + 1, 1});
+  some.Run({&hidden, 1}, {queries + 2, 1});
+  std::vector<float> logits(static_cast<size_t>(config.vocab_target));
+  for (const Candidate& c : sinks[0].Finish()) logits[static_cast<size_t>(c.token)] = c.log_prob;
+  for (size_t i = 1; i < 3; ++i) {
+    const std::vector<int>& expected = i == 1 ? kept : subset.tokens;
+    std::vector<int> found;
+    for (const Candidate& c : sinks[i].Finish()) {
+      found.push_back(c.token);
+      EXPECT_NEAR(c.log_prob, logits[static_cast<size_t>(c.token)], 1e-4) << c.token;
+    }
+    std::sort(found.begin(), found.end());
+    EXPECT_EQ(found, expected);
+  }
 }
 
 }  // namespace

@@ -277,6 +277,52 @@ TEST(EmbeddingTest, IntegersAreScaled) {
   EXPECT_FALSE(EmbeddingTable::Create(table, std::vector<float>(3, 1.0f)).ok());
 }
 
+// A table becomes no larger than its compute type asks for, and keeps a smaller type.
+TEST(EmbeddingTest, TakesTheTypeOfTheComputeType) {
+  EXPECT_EQ(EmbeddingTable::HeldType(DType::kFloat32, ComputeType::kFloat32), DType::kFloat32);
+  EXPECT_EQ(EmbeddingTable::HeldType(DType::kFloat16, ComputeType::kBFloat16), DType::kFloat16);
+  EXPECT_EQ(EmbeddingTable::HeldType(DType::kFloat32, ComputeType::kBFloat16), DType::kBFloat16);
+  EXPECT_EQ(EmbeddingTable::HeldType(DType::kInt16, ComputeType::kInt8), DType::kInt8);
+  Random random(7);
+  constexpr size_t kDim = 37;
+  std::vector<float> values = random.Floats(3 * kDim, 2.0f);
+  std::fill_n(values.begin() + kDim, kDim, 0.0f);  // a row of zeros has no scale
+  const TensorView view = View(values, {3, kDim});
+  for (const ComputeType type : {ComputeType::kBFloat16, ComputeType::kInt8}) {
+    const absl::StatusOr<EmbeddingTable> table = EmbeddingTable::Create(view, {}, type);
+    ASSERT_TRUE(table.ok()) << table.status();
+    EXPECT_LT(table->bytes(), values.size() * sizeof(float));
+    std::vector<float> row(kDim);
+    for (size_t r = 0; r < 3; ++r) {
+      table->Lookup(static_cast<int>(r), 1.0f, row.data());
+      for (size_t i = 0; i < kDim; ++i) EXPECT_NEAR(row[i], values[r * kDim + i], 0.02f);
+    }
+  }
+}
+
+// A table that is tied to a map in int8 has the values of one that is int8 itself.
+TEST(EmbeddingTest, TiedRowsAreThoseOfTheMap) {
+  Random random(8);
+  constexpr size_t kDim = 70;
+  const std::vector<float> values = random.Floats(9 * kDim, 2.0f);
+  const TensorView view = View(values, {9, kDim});
+  for (const ComputeType type : {ComputeType::kFloat32, ComputeType::kInt8}) {
+    const EmbeddingTable expected = *EmbeddingTable::Create(view, {}, type);
+    const Linear map = *Linear::Create({{view, true, {}}}, {}, Activation::kNone, type);
+    const EmbeddingTable tied = EmbeddingTable::Tie(OutputReader({map}));
+    ASSERT_EQ(tied.rows(), 9);
+    ASSERT_EQ(tied.dim(), static_cast<int>(kDim));
+    EXPECT_EQ(tied.bytes(), 0u);
+    std::vector<float> a(kDim);
+    std::vector<float> b(kDim);
+    for (int r = 0; r < 9; ++r) {
+      expected.Lookup(r, 3.5f, a.data());
+      tied.Lookup(r, 3.5f, b.data());
+      EXPECT_EQ(a, b) << r;
+    }
+  }
+}
+
 // The buckets begin at the distances at which those of the published models begin, which have 32
 // buckets and 128 positions.
 TEST(EmbeddingTest, DistanceBiases) {

@@ -7,9 +7,13 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "engine/core/aligned_buffer.h"
 #include "engine/core/huge_heap.h"
+#include "engine/ops/backend/packed_linear.h"
+#include "engine/ops/convert.h"
 #include "engine/ops/matmul.h"
 #include "gtest/gtest.h"
 #include "tests/engine/ops/linear_case.h"
@@ -146,8 +150,18 @@ TEST_P(LinearTest, PackedBytes) {
     EXPECT_EQ(
         std::memcmp(expected.data(), y.data(), 5 * sizeof(float) * static_cast<size_t>(c.out)), 0);
 
-    // These bytes hold the magic number, kinds, sizes and layout.
-    for (size_t i = 0; i < 40; ++i) {
+    // What packing can be undone to makes the same map again.
+    const absl::StatusOr<PlainLinear> plain = Linear::Unpack(bytes);
+    ASSERT_TRUE(plain.ok()) << plain.status();
+    std::vector<TensorView> biases;
+    if (!plain->bias.empty()) biases.push_back(View(plain->bias, {c.out}));
+    const absl::StatusOr<Linear> again =
+        Linear::Create({plain->matrix()}, biases, plain->activation, GetParam());
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(again->packed_bytes(), bytes);
+
+    // These bytes hold the magic number, kinds and sizes.
+    for (size_t i = 0; i < 32; ++i) {
       const char before = copy->data()[i];
       copy->data()[i] = static_cast<char>(before ^ (1 << random.Int(0, 7)));
       if (i < 5 || (i > 7 && i / 4 != 4)) {  // Activation, flags and scale may have other values.
@@ -156,6 +170,15 @@ TEST_P(LinearTest, PackedBytes) {
       }
       copy->data()[i] = before;
     }
+    // Damaged layouts are never read beyond the bytes, which sanitizers would see.
+    for (size_t i = 64; i < 64 + sizeof(Blocking); ++i) {
+      const char before = copy->data()[i];
+      copy->data()[i] = static_cast<char>(before ^ (1 << random.Int(0, 7)));
+      (void)Linear::Unpack({copy->data(), copy->size()});
+      EXPECT_FALSE(Linear::FromPacked(absl::MakeSpan(copy->data(), copy->size()), copy).ok()) << i;
+      copy->data()[i] = before;
+    }
+    EXPECT_FALSE(Linear::Unpack({copy->data(), copy->size() - 1}).ok());
     EXPECT_FALSE(Linear::FromPacked(absl::MakeSpan(copy->data(), copy->size() - 1), copy).ok());
     EXPECT_FALSE(Linear::FromPacked(absl::MakeSpan(copy->data(), 10), copy).ok());
   }
@@ -207,6 +230,83 @@ TEST_P(LinearTest, ChosenOutputsHaveTheValuesOfTheWhole) {
         ASSERT_NEAR(expected, y[static_cast<size_t>(r * some.out()) + j],
                     Tolerance(GetParam(), c.in))
             << c.in << " inputs, row " << r << ", output " << chosen[j];
+      }
+    }
+  }
+}
+
+// Packed weights say how they are laid out, so that those of a CPU that wants blocks can be undone
+// on one that does not.
+TEST(LinearTest, UnpacksBlocksOfAnotherCpu) {
+  constexpr int kIn = 70;
+  constexpr int kOut = 130;
+  // BA16a64b4a: 70 x 130 is rounded up to 128 x 192.
+  const Blocking part{.bytes = 128 * 192,
+                      .strides = {16 * 4 * 64, 128 * 64},
+                      .dims = {kIn, kOut},
+                      .block_sizes = {16, 64, 4},
+                      .block_dims = {0, 1, 0},
+                      .blocks = 3};
+  PackedHeader header{};
+  header.magic = 0x326b706e;
+  header.type = ComputeType::kInt8;
+  header.in = kIn;
+  header.out = kOut;
+  header.parts = 1;
+  const PackedOffsets offsets = OffsetsIn(header);
+  header.size = offsets.weights + static_cast<size_t>(part.bytes);
+  AlignedBuffer<char> bytes(header.size);
+  std::memset(bytes.data(), 0, bytes.size());
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  std::memcpy(bytes.data() + sizeof(header), &part, sizeof(part));
+  const std::vector<float> scales(kOut, 0.25f);
+  std::memcpy(bytes.data() + offsets.scales, scales.data(), kOut * sizeof(float));
+  std::string values;
+  for (size_t n = 0; n < kOut; ++n) {
+    for (size_t k = 0; k < kIn; ++k) {
+      values.push_back(static_cast<char>((7 * n + 3 * k) % 256));
+      // The index as int8_product.h has it, of a block of 128 inputs.
+      const size_t at = n / 64 * (64 * 128) + k / 4 * 256 + n % 64 * 4 + k % 4;
+      bytes.data()[offsets.weights + at] = values.back();
+    }
+  }
+  const absl::StatusOr<PlainLinear> plain = Linear::Unpack({bytes.data(), bytes.size()});
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  EXPECT_EQ(plain->values, values);
+  EXPECT_EQ(plain->scales, std::vector<float>(kOut, 4.0f));
+  EXPECT_TRUE(plain->bias.empty());
+}
+
+// Each output of a map is read back as it is packed.
+TEST_P(LinearTest, OutputReaderReadsWhatIsPacked) {
+  if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  Random random(12);
+  for (int round = 0; round < 10; ++round) {
+    std::vector<Linear> blocks;
+    std::vector<float> expected;
+    LinearCase c;
+    c.in = round == 0 ? 2500 : random.Int(1, 90);
+    for (const int out : {70, 70, random.Int(1, 70)}) {
+      c.out = out;
+      c.outputs = {out};
+      c.weights = {random.Floats(static_cast<size_t>(c.in) * static_cast<size_t>(out))};
+      blocks.push_back(*c.Create(GetParam()));
+      const PlainLinear plain = *Linear::Unpack(blocks.back().packed_bytes());
+      std::vector<float> values(static_cast<size_t>(c.in) * static_cast<size_t>(out));
+      ConvertToFloat(plain.dtype, plain.values.data(), values.size(), values.data());
+      for (size_t i = 0; i < values.size() && !plain.scales.empty(); ++i) {
+        values[i] *= 1.0f / plain.scales[i / static_cast<size_t>(c.in)];
+      }
+      expected.insert(expected.end(), values.begin(), values.end());
+    }
+    const OutputReader reader(blocks);
+    ASSERT_EQ(reader.in(), c.in);
+    ASSERT_EQ(reader.out(), 140 + c.out);
+    std::vector<float> row(static_cast<size_t>(c.in));
+    for (int n = 0; n < reader.out(); ++n) {
+      reader.Read(n, 1.0f, row.data());
+      for (size_t k = 0; k < row.size(); ++k) {
+        ASSERT_EQ(row[k], expected[static_cast<size_t>(n) * row.size() + k]) << n << " " << k;
       }
     }
   }

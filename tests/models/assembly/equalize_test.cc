@@ -14,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/load_model.h"
+#include "models/native/unpack.h"
 #include "models/random_model.h"
 #include "models/writers/native_writer.h"
 #include "tests/models/files.h"
@@ -214,18 +215,15 @@ TEST(Equalize, WarnsWhereItWouldNotBeExact) {
             "random weights: int8 loses small values in decoder.1.ffn, whose channels differ too "
             "much in size; --compute_type=float32 or bfloat16 keeps them");
   EXPECT_EQ(Places(model), places);
-  // Loading passes the line on, and so does writing int8, stored or packed.
+  // Loading passes the line on, and so does writing int8.
   const TempFolder folder;
-  for (const NativeOptions& options :
-       {NativeOptions{ComputeType::kInt8, {}}, NativeOptions{{}, ComputeType::kInt8}}) {
-    std::string written;
-    ASSERT_TRUE(WriteNative(model, options, folder / "m.nibu", &written).ok());
-    EXPECT_EQ(written, note);
-    // The file has the line, since its int8 weights do not tell what they were.
-    EXPECT_EQ(LoadModel(folder / "m.nibu", ComputeType::kInt8)->notes,
-              std::vector<std::string>{note});
-    EXPECT_TRUE(LoadModel(folder / "m.nibu", ComputeType::kFloat32)->notes.empty());
-  }
+  std::string written;
+  ASSERT_TRUE(WriteNative(model, ComputeType::kInt8, folder / "m.nibu", &written).ok());
+  EXPECT_EQ(written, note);
+  // The file has the line, since its int8 weights do not tell what they were.
+  EXPECT_EQ(LoadModel(folder / "m.nibu", ComputeType::kInt8)->notes,
+            std::vector<std::string>{note});
+  EXPECT_TRUE(LoadModel(folder / "m.nibu", ComputeType::kFloat32)->notes.empty());
   EXPECT_EQ(LoadModel(std::move(model), ComputeType::kInt8)->notes, std::vector<std::string>{note});
 }
 
@@ -275,13 +273,10 @@ TEST(Equalize, ConvertedModelsTranslateAsLoadedOnes) {
   for (const Case& each : ExactCases()) {
     const Hypothesis expected =
         Greedy(LoadModel(Scaled(each, 1.0f / 512), ComputeType::kInt8).value());
-    for (const NativeOptions& options :
-         {NativeOptions{ComputeType::kInt8, {}}, NativeOptions{{}, ComputeType::kInt8}}) {
-      ASSERT_TRUE(WriteNative(Scaled(each, 1.0f / 512), options, folder / "m.nibu").ok());
-      const Hypothesis found = Greedy(LoadModel(folder / "m.nibu", ComputeType::kInt8).value());
-      EXPECT_EQ(found.tokens, expected.tokens) << each.name;
-      EXPECT_EQ(found.score, expected.score) << each.name;
-    }
+    ASSERT_TRUE(WriteNative(Scaled(each, 1.0f / 512), ComputeType::kInt8, folder / "m.nibu").ok());
+    const Hypothesis found = Greedy(LoadModel(folder / "m.nibu", ComputeType::kInt8).value());
+    EXPECT_EQ(found.tokens, expected.tokens) << each.name;
+    EXPECT_EQ(found.score, expected.score) << each.name;
   }
 }
 
@@ -290,10 +285,11 @@ TEST(Equalize, LeavesInt8AndDamagedTensorsAlone) {
   {
     OpenedModel model = Scaled(ExactCases()[0], 1.0f / 512);
     std::string note;
-    ASSERT_TRUE(WriteNative(model, {ComputeType::kInt8, {}}, folder / "int8.nibu", &note).ok());
+    ASSERT_TRUE(WriteNative(model, ComputeType::kInt8, folder / "int8.nibu", &note).ok());
     EXPECT_EQ(note, "");
   }
   OpenedModel int8 = OpenModel(folder / "int8.nibu").value();
+  ASSERT_TRUE(UnpackLinears(&int8).ok());
   const auto places = Places(int8);
   EXPECT_EQ(Equalize(&int8), "");
   EXPECT_EQ(Places(int8), places);

@@ -87,8 +87,7 @@ TEST_P(LayerAttentionFiles, WeightsAreWrittenAndRead) {
   int number = 0;
   for (const ComputeType type : {ComputeType::kFloat32, ComputeType::kInt8}) {
     for (const bool packed : {false, true}) {
-      NativeOptions options;
-      if (packed) options.packed = type;
+      const Quantization options = packed ? Quantization(type) : std::nullopt;
       const std::string path = folder / absl::StrCat(++number, ".nibu");
       const absl::Status status = WriteNative(*OpenModel(GetParam()), options, path);
       ASSERT_TRUE(status.ok()) << status;

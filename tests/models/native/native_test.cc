@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "engine/translator.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/assembly/build_model.h"
 #include "models/load_model.h"
 #include "models/native/model_config_json.h"
+#include "models/native/unpack.h"
 #include "models/writers/hugging_face_writer.h"
 #include "models/writers/native_writer.h"
 #include "tests/models/native_file.h"
@@ -57,21 +59,32 @@ std::vector<std::pair<std::vector<int>, float>> Translations(const LoadedModel& 
   return translations;
 }
 
-void Convert(const std::string& model, const std::string& path, const NativeOptions& options) {
+void Convert(const std::string& model, const std::string& path, Quantization quantization) {
   absl::StatusOr<OpenedModel> opened = OpenModel(model);
   ASSERT_TRUE(opened.ok()) << opened.status();
-  const absl::Status status = WriteNative(*opened, options, path);
+  ASSERT_TRUE(UnpackLinears(&*opened).ok());
+  const absl::Status status = WriteNative(*opened, quantization, path);
   ASSERT_TRUE(status.ok()) << status;
 }
 
-void ExpectSameModel(const std::string& a, const std::string& b) {
-  for (const ComputeType type : kTypes) {
+// Expects that two models are the same in some compute types.
+void ExpectSameModel(const std::string& a, const std::string& b,
+                     absl::Span<const ComputeType> types = kTypes) {
+  for (const ComputeType type : types) {
     const absl::StatusOr<LoadedModel> first = LoadModel(a, type);
     const absl::StatusOr<LoadedModel> second = LoadModel(b, type);
     ASSERT_TRUE(first.ok()) << first.status();
     ASSERT_TRUE(second.ok()) << second.status();
     EXPECT_TRUE(second->notes.empty());
-    EXPECT_EQ(Translations(*first), Translations(*second)) << ComputeTypeName(type);
+    const auto expected = Translations(*first);
+    const auto found = Translations(*second);
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].first, expected[i].first) << ComputeTypeName(type);
+      // A table of integers divides by its scales when it is converted to floats, and multiplies by
+      // their reciprocals when it is read.
+      EXPECT_NEAR(found[i].second, expected[i].second, 1e-6) << ComputeTypeName(type);
+    }
     EXPECT_EQ(first->vocabulary.source_tokens, second->vocabulary.source_tokens);
     EXPECT_EQ(first->vocabulary.target_tokens, second->vocabulary.target_tokens);
     EXPECT_EQ(first->vocabulary.source_sentencepiece, second->vocabulary.source_sentencepiece);
@@ -98,12 +111,14 @@ void ExpectNativeIsTheSame(const std::string& path) {
   Convert(path, folder / "plain.nibu", {});
   ExpectSameModel(path, folder / "plain.nibu");
   for (const ComputeType type : kTypes) {
-    Convert(path, folder / "packed.nibu", {{}, type});
-    ExpectSameModel(path, folder / "packed.nibu");
+    Convert(path, folder / "packed.nibu", type);
+    ExpectSameModel(path, folder / "packed.nibu", {type});
+    // Packing can be undone: the same file comes of the packed one and of its tensors.
+    Convert(folder / "packed.nibu", folder / "again.nibu", {});
+    ExpectSameModel(path, folder / "again.nibu", {type});
+    Convert(folder / "again.nibu", folder / "again.nibu", type);
+    EXPECT_EQ(ReadFile(folder / "packed.nibu"), ReadFile(folder / "again.nibu"));
   }
-  // The same holds for a file that is written from a native file.
-  Convert(folder / "packed.nibu", folder / "again.nibu", {});
-  EXPECT_EQ(ReadFile(folder / "plain.nibu"), ReadFile(folder / "again.nibu"));
 }
 
 TEST(Native, HoldsModelsOfEveryKind) {
@@ -146,7 +161,7 @@ TEST(Native, HoldsCTranslate2Models) {
 TEST(Native, PackedLinearsAndTablesStayInTheFile) {
   const TempFolder folder;
   TinyMarian().Write(folder);
-  Convert(folder.path(), folder / "m.nibu", {{}, ComputeType::kFloat32});
+  Convert(folder.path(), folder / "m.nibu", ComputeType::kFloat32);
   absl::StatusOr<OpenedModel> opened = OpenModel(folder / "m.nibu");
   ASSERT_TRUE(opened.ok()) << opened.status();
   TensorSource& source = *opened->source;
@@ -160,21 +175,20 @@ TEST(Native, PackedLinearsAndTablesStayInTheFile) {
   EXPECT_EQ(model->weights.output.blocks[0].packed_bytes().data(),
             linears.at("output.weight/0").data());
   EXPECT_EQ(model->weights.source.tokens, model->weights.target.tokens);
-  // Tied weights are stored once.
-  EXPECT_EQ(source.Find("encoder.tokens")->view.data, source.Find("output.weight")->view.data);
-  // For another compute type, the weights are packed from the tensors.
-  const auto int8 = BuildModel(opened->config, opened->names, ComputeType::kInt8, &source).value();
-  const char* packed = int8->weights.encoder[1].self.qkv.packed_bytes().data();
-  const absl::string_view file = source.Find("encoder.tokens")->file->bytes();
-  EXPECT_TRUE(packed < file.data() || packed >= file.data() + file.size());
+  // Every weight is there once, so that there are no tensors of linears, and no table that is tied
+  // to the output layer.
+  EXPECT_EQ(source.Find("encoder.tokens"), nullptr);
+  EXPECT_EQ(source.Find("output.weight"), nullptr);
+  EXPECT_EQ(source.Find("encoder.1.self.q.bias"), nullptr);
+  EXPECT_EQ(model->weights.source.tokens->bytes(), 0u);
 }
 
 TEST(Native, PackedForAnotherCpu) {
   const TempFolder folder;
   TinyMarian().Write(folder);
-  Convert(folder.path(), folder / "m.nibu", {{}, ComputeType::kFloat32});
+  Convert(folder.path(), folder / "m.nibu", ComputeType::kFloat32);
   WriteFile(folder / "other.nibu", WithHeader(ReadFile(folder / "m.nibu"), [](auto* header) {
-              (*header)["packed"]["fingerprint"] = "z80, oneDNN 1.0";
+              (*header)["linears"]["fingerprint"] = "z80, oneDNN 1.0";
             }));
   const absl::StatusOr<LoadedModel> loaded =
       LoadModel(folder / "other.nibu", ComputeType::kFloat32);
@@ -184,6 +198,19 @@ TEST(Native, PackedForAnotherCpu) {
   EXPECT_EQ(loaded->notes[0].find('\n'), std::string::npos);
   EXPECT_EQ(Translations(*loaded), Translations(*LoadModel(folder.path(), ComputeType::kFloat32)));
   EXPECT_TRUE(LoadModel(folder / "other.nibu", ComputeType::kInt8)->notes.empty());
+}
+
+// Files of older versions have packed linears beside all tensors.
+TEST(Native, OlderPackedLinearsAreNotUsed) {
+  const TempFolder folder;
+  TinyMarian().Write(folder);
+  Convert(folder.path(), folder / "m.nibu", {});
+  WriteFile(folder / "old.nibu", WithHeader(ReadFile(folder / "m.nibu"), [](auto* header) {
+              (*header)["packed"] = {{"compute_type", "int8"},
+                                     {"fingerprint", PackFingerprint()},
+                                     {"linears", {{"output.weight/0", {64, 64, 0}}}}};
+            }));
+  ExpectSameModel(folder.path(), folder / "old.nibu");
 }
 
 TEST(Native, TiedLayersAreOne) {
@@ -196,8 +223,11 @@ TEST(Native, TiedLayersAreOne) {
   WriteFile(folder / "model.npz", tiny.Npz());
   WriteFile(folder / "vocab.spm", tiny.VocabularySpm());
   ExpectNativeIsTheSame(folder.path());
-  Convert(folder.path(), folder / "m.nibu", {ComputeType::kInt8, {}});
-  for (const ComputeType type : kTypes) {
+  const std::pair<Quantization, ComputeType> kinds[] = {{{}, ComputeType::kFloat32},
+                                                        {{}, ComputeType::kInt8},
+                                                        {ComputeType::kInt8, ComputeType::kInt8}};
+  for (const auto& [quantization, type] : kinds) {
+    Convert(folder.path(), folder / "m.nibu", quantization);
     const auto loaded = LoadModel(folder / "m.nibu", type);
     ASSERT_TRUE(loaded.ok()) << loaded.status();
     const auto& decoder = loaded->model->weights.decoder;
@@ -237,18 +267,21 @@ TEST(Native, QuantizationStoresMatricesInItsType) {
   Convert(folder.path(), path, {});
   const int all = Types(path)["float32"];
   EXPECT_THAT(Types(path), UnorderedElementsAre(std::make_pair("float32", all)));
-  Convert(folder.path(), path, {ComputeType::kInt8, {}});
-  const int maps = 2 * 6 + 2 * 10 + 1;
-  EXPECT_THAT(Types(path), UnorderedElementsAre(std::make_pair("float32", all - maps),
-                                                std::make_pair("int8", maps)));
+  // Linears, and the tables that are tied to one, are packed. The norms are left.
+  Convert(folder.path(), path, ComputeType::kInt8);
+  EXPECT_THAT(Types(path), UnorderedElementsAre(std::make_pair("float32", 10 * 2)));
   // Weights are quantized equally at conversion and at loading.
   EXPECT_EQ(Translations(*LoadModel(folder.path(), ComputeType::kInt8)),
             Translations(*LoadModel(path, ComputeType::kInt8)));
-  Convert(folder.path(), path, {ComputeType::kBFloat16, {}});
-  EXPECT_THAT(Types(path), UnorderedElementsAre(std::make_pair("float32", all - maps - 2),
-                                                std::make_pair("bfloat16", maps + 2)));
-  Convert(path, path, {ComputeType::kFloat32, {}});  // It replaces the file that it reads.
-  EXPECT_THAT(Types(path), UnorderedElementsAre(std::make_pair("float32", all)));
+  // A CPU that has no kernels for a type gets tensors of it.
+  Convert(folder.path(), path, ComputeType::kBFloat16);
+  const int maps = 2 * 6 + 2 * 10 + 1;
+  if (!IsSupported(ComputeType::kBFloat16)) {
+    EXPECT_THAT(Types(path), UnorderedElementsAre(std::make_pair("float32", all - maps - 2),
+                                                  std::make_pair("bfloat16", maps + 2)));
+  }
+  Convert(path, path, ComputeType::kFloat32);  // It replaces the file that it reads.
+  EXPECT_THAT(Types(path), UnorderedElementsAre(std::make_pair("float32", 10 * 2)));
 }
 
 TEST(Native, KeepsInt8) {
@@ -258,9 +291,10 @@ TEST(Native, KeepsInt8) {
   absl::StatusOr<OpenedModel> before = OpenModel(folder.path());
   ASSERT_TRUE(before.ok()) << before.status();
   for (const Quantization quantization : {Quantization(), Quantization(ComputeType::kInt8)}) {
-    ASSERT_TRUE(WriteNative(*before, {quantization, {}}, folder / "m.nibu").ok());
-    const absl::StatusOr<OpenedModel> after = OpenModel(folder / "m.nibu");
+    ASSERT_TRUE(WriteNative(*before, quantization, folder / "m.nibu").ok());
+    absl::StatusOr<OpenedModel> after = OpenModel(folder / "m.nibu");
     ASSERT_TRUE(after.ok()) << after.status();
+    ASSERT_TRUE(UnpackLinears(&*after).ok());
     const StoredTensor& fused =
         *before->source->Find("encoder/layer_0/self_attention/linear_0/weight");
     const size_t part = fused.view.bytes() / 3;
@@ -279,7 +313,7 @@ TEST(Native, KeepsInt8) {
   }
 }
 
-// int16 is quantized, too, but not what only linears become: the two tables.
+// int16 is quantized, too.
 TEST(Native, Int8OfInt16) {
   const TempFolder folder;
   TinyCTranslate2(6, /*type_of_weights=*/2).Write(folder);
@@ -288,10 +322,10 @@ TEST(Native, Int8OfInt16) {
   std::map<std::string, int> types = Types(path);
   EXPECT_EQ(types["int16"], 2 + 17);
   EXPECT_EQ(types["int8"], 0);
-  Convert(folder.path(), path, {ComputeType::kInt8, {}});
+  Convert(folder.path(), path, ComputeType::kInt8);
   types = Types(path);
-  EXPECT_EQ(types["int16"], 2);
-  EXPECT_EQ(types["int8"], 6 + 10 + 1);
+  EXPECT_EQ(types["int16"], 0);
+  EXPECT_EQ(types["int8"], 1);  // the source's table; the target's is tied to the output layer
   EXPECT_EQ(Translations(*LoadModel(folder.path(), ComputeType::kInt8)),
             Translations(*LoadModel(path, ComputeType::kInt8)));
 }
@@ -309,7 +343,7 @@ std::string Error(const TempFolder& folder, const std::string& bytes) {
 TEST(Native, NamesWhatIsWrong) {
   const TempFolder folder;
   TinyMarian().Write(folder);
-  Convert(folder.path(), folder / "m.nibu", {{}, ComputeType::kFloat32});
+  Convert(folder.path(), folder / "m.nibu", ComputeType::kFloat32);
   const std::string good = ReadFile(folder / "m.nibu");
   const auto error = [&](const std::function<void(nlohmann::json*)>& change) {
     return Error(folder, WithHeader(good, change));
@@ -334,35 +368,34 @@ TEST(Native, NamesWhatIsWrong) {
               HasSubstr("\"activation\" must be none, relu, gelu"));
   EXPECT_THAT(error([](auto* h) { (*h)["config"]["vocab_source"] = 8; }),
               HasSubstr("\"source_tokens\" has 7 tokens, expected 8"));
-  EXPECT_THAT(error([](auto* h) {
-                (*h)["tensors"]["output.weight"]["shape"] = {8, 7};
-              }),
-              HasSubstr("tensor \"output.weight\" has shape [8, 7], expected [7, 8]"));
-  EXPECT_THAT(error([](auto* h) {
-                (*h)["tensors"]["output.weight"]["shape"] = {7, 9};
-              }),
-              HasSubstr("needs 252 bytes, it has 224"));
-  EXPECT_THAT(error([](auto* h) { (*h)["tensors"]["output.weight"]["data"][0] = 1 << 30; }),
-              HasSubstr("\"output.weight\" lies outside the data"));
-  EXPECT_THAT(error([](auto* h) { (*h)["tensors"]["output.weight"]["data"][0] = 65; }),
-              HasSubstr("lies outside the data"));
-  EXPECT_THAT(error([](auto* h) { (*h)["tensors"].erase("encoder.0.ffn.up.weight"); }),
-              HasSubstr("tensor \"encoder.0.ffn.up.weight\" is missing"));
-  EXPECT_THAT(error([](auto* h) { (*h)["tensors"]["more"] = (*h)["tensors"]["output.bias"]; }),
+  const std::string norm = "encoder.0.ffn.norm.gamma";
+  const auto change_norm = [&](const char* key, const nlohmann::json& value) {
+    return error([&](auto* h) { (*h)["tensors"][norm][key] = value; });
+  };
+  EXPECT_THAT(change_norm("shape", {4, 2}),
+              HasSubstr("tensor \"encoder.0.ffn.norm.gamma\" has shape [4, 2], expected [8]"));
+  EXPECT_THAT(change_norm("shape", {9}), HasSubstr("needs 36 bytes, it has 32"));
+  EXPECT_THAT(change_norm("data", {1 << 30, 32, 0}), HasSubstr("gamma\" lies outside the data"));
+  EXPECT_THAT(change_norm("data", {65, 32, 0}), HasSubstr("lies outside the data"));
+  EXPECT_THAT(error([&](auto* h) { (*h)["tensors"].erase(norm); }),
+              HasSubstr("tensor \"encoder.0.ffn.norm.gamma\" is missing"));
+  EXPECT_THAT(error([&](auto* h) { (*h)["tensors"]["more"] = (*h)["tensors"][norm]; }),
               HasSubstr("of no known use: more"));
+  EXPECT_THAT(error([](auto* h) { (*h)["linears"]["packed"].erase("encoder.0.ffn.up.weight"); }),
+              HasSubstr("tensor \"encoder.0.ffn.up.weight\" is missing"));
   EXPECT_THAT(error([](auto* h) {
-                (*h)["packed"]["linears"]["encoder.0.ffn.up.weight"] =
-                    (*h)["packed"]["linears"]["encoder.0.ffn.down.weight"];
+                (*h)["linears"]["packed"]["encoder.0.ffn.up.weight"] =
+                    (*h)["linears"]["packed"]["encoder.0.ffn.down.weight"];
               }),
               HasSubstr("the packed form of \"encoder.0.ffn.up.weight\": it is another linear"));
-  EXPECT_THAT(error([](auto* h) { (*h)["packed"]["linears"]["encoder.0.ffn.up.weight"][1] = 100; }),
+  EXPECT_THAT(error([](auto* h) { (*h)["linears"]["packed"]["encoder.0.ffn.up.weight"][1] = 100; }),
               HasSubstr("the packed form of \"encoder.0.ffn.up.weight\": "));
 }
 
 TEST(Native, VerifyReadsEveryByte) {
   const TempFolder folder;
   TinyMarian().Write(folder);
-  Convert(folder.path(), folder / "m.nibu", {{}, ComputeType::kFloat32});
+  Convert(folder.path(), folder / "m.nibu", ComputeType::kFloat32);
   const std::string good = ReadFile(folder / "m.nibu");
   EXPECT_TRUE(VerifyNative(*FileBytes::InMemory("m.nibu", good)).ok());
   const nlohmann::json header = Header(good);
@@ -371,9 +404,9 @@ TEST(Native, VerifyReadsEveryByte) {
     damaged[block[0].get<size_t>() + block[1].get<size_t>() / 2] ^= 1;
     return std::string(VerifyNative(*FileBytes::InMemory("m.nibu", damaged)).message());
   };
-  EXPECT_THAT(damage(header["tensors"]["decoder.1.cross.k.weight"]["data"]),
-              HasSubstr("the checksum of \"decoder.1.cross.k.weight\" is wrong"));
-  EXPECT_THAT(damage(header["packed"]["linears"]["output.weight/0"]),
+  EXPECT_THAT(damage(header["tensors"]["decoder.1.cross.norm.gamma"]["data"]),
+              HasSubstr("the checksum of \"decoder.1.cross.norm.gamma\" is wrong"));
+  EXPECT_THAT(damage(header["linears"]["packed"]["output.weight/0"]),
               HasSubstr("the checksum of \"output.weight/0\" is wrong"));
   EXPECT_THAT(damage(header["vocabulary"]["source_tokens"]), HasSubstr("checksum"));
 }

@@ -115,10 +115,10 @@ TEST_F(ConvertTest, ParametersAreCountedOnce) {
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return nlohmann::json::parse(outcome.out)["parameters"].get<int>();
   };
-  ASSERT_EQ(Run(absl::StrCat("nibu-convert --quantization=int8 --prepack=none ", kCaptions,
-                             "--out=", Out("m.nibu")))
-                .status,
-            0);
+  ASSERT_EQ(
+      Run(absl::StrCat("nibu-convert --quantization=int8 ", kCaptions, "--out=", Out("m.nibu")))
+          .status,
+      0);
   EXPECT_EQ(parameters("--model=" + Out("m.nibu")), parameters(""));
 }
 
@@ -130,14 +130,35 @@ TEST_F(ConvertTest, WhatADirectoryCannotHold) {
 }
 
 TEST_F(ConvertTest, Int8TranslatesAlike) {
-  ASSERT_EQ(Run(absl::StrCat("nibu-convert --quantization=int8 --prepack=none ", kCaptions,
-                             "--out=", Out("m.nibu")))
-                .status,
-            0);
+  ASSERT_EQ(
+      Run(absl::StrCat("nibu-convert --quantization=int8 ", kCaptions, "--out=", Out("m.nibu")))
+          .status,
+      0);
   EXPECT_LT(fs::file_size(Out("m.nibu")), 16'000'000u);
   const Outcome outcome =
       Run(absl::StrCat("nibu-translate --compute_type=int8 --model=", Out("m.nibu "), kText));
   EXPECT_EQ(outcome.out, "Ein Mann fährt Fahrrad.\nZwei Hunde spielen im Schnee.\n");
+}
+
+// A text's tokens are enough to translate it as before; other translations cannot have others.
+TEST_F(ConvertTest, TargetVocabulary) {
+  std::ofstream(Out("corpus")) << "Ein Mann fährt Fahrrad.\nZwei Hunde spielen im Schnee.\nEin\n";
+  const std::string convert = absl::StrCat("nibu-convert ", kCaptions, "--out=");
+  ASSERT_EQ(Run(absl::StrCat(convert, Out("tokens"), " --list_vocabulary=", Out("corpus"))).status,
+            0);
+  const std::string tokens = ReadFile(Out("tokens"));
+  EXPECT_LT(tokens.find("▁Ein\n"), tokens.find("▁Hunde\n")) << tokens;  // it comes twice
+  EXPECT_LT(std::count(tokens.begin(), tokens.end(), '\n'), 20);
+  const Outcome converted =
+      Run(absl::StrCat(convert, Out("m.nibu"), " --target_vocabulary=", Out("tokens")));
+  ASSERT_EQ(converted.status, 0) << converted.err;
+  EXPECT_EQ(Run(absl::StrCat("nibu-translate --model=", Out("m.nibu "), kText)).out,
+            "Ein Mann fährt Fahrrad.\nZwei Hunde spielen im Schnee.\n");
+  std::ofstream(Out("tokens")) << "no token\n";
+  ExpectError(absl::StrCat(convert, Out("m.nibu"), " --target_vocabulary=", Out("tokens")), 1,
+              "tokens: \"no token\" is no token of the target vocabulary");
+  ExpectError(absl::StrCat(convert, Out("hf/"), " --target_vocabulary=/dev/null"), 1,
+              "cannot hold a target vocabulary that lacks tokens");
 }
 
 // The published models of other systems are the same as .nibu files.
@@ -150,13 +171,14 @@ TEST_F(ConvertTest, SharedModelsComeBack) {
         "ct2/v2/aren-transliteration-i8", "en-de-ct2"}) {
     SCOPED_TRACE(model);
     const std::string path = absl::StrCat(kShared, "models/", model);
-    const Outcome converted =
-        Run(absl::StrCat("nibu-convert --model=", path, " --out=", Out("m.nibu")));
-    ASSERT_EQ(converted.status, 0) << converted.err;
     const std::string text = std::string(model).find("ct2") == std::string::npos
                                  ? kText
                                  : "--tokenized 'آ ت ز م و ن' '▁A ▁man ▁is'";
-    for (const char* type : {"float32", "int8"}) {
+    for (const auto& [stored, type] :
+         {std::pair("none", "float32"), {"none", "int8"}, {"int8", "int8"}}) {
+      const Outcome converted = Run(absl::StrCat("nibu-convert --quantization=", stored,
+                                                 " --model=", path, " --out=", Out("m.nibu")));
+      ASSERT_EQ(converted.status, 0) << converted.err;
       const std::string flags = absl::StrCat(" --compute_type=", type, " ", text);
       EXPECT_EQ(Translate(absl::StrCat("--model=", path, flags)),
                 Translate(absl::StrCat("--model=", Out("m.nibu"), flags)));
@@ -204,9 +226,7 @@ TEST_F(ConvertTest, WrongUsage) {
   ExpectError("nibu-convert --out=x --format=zip", 2, "--format must be auto, nibu or safetensors");
   ExpectError("nibu-convert --out=x.nibu --quantization=int4", 2,
               "--quantization must be none, float32, bfloat16 or int8, not \"int4\"");
-  ExpectError("nibu-convert --out=x.nibu --prepack=yes", 2, "--prepack must be");
   ExpectError("nibu-convert --out=x/ --quantization=int8", 2, "needs a .nibu file");
-  ExpectError("nibu-convert --out=x/ --prepack=int8", 2, "--prepack is for a .nibu file");
   ExpectError("nibu-convert --out=x.nibu --config=a --model=b", 2,
               "give --model or --config, not both");
   ExpectError("nibu-convert --out=x.nibu more", 2, "unexpected argument \"more\"");
@@ -219,7 +239,7 @@ TEST_F(ConvertTest, WrongUsage) {
 // Only regular files are replaced, and their permissions are kept.
 TEST_F(ConvertTest, WhatIsReplaced) {
   const std::string convert =
-      absl::StrCat("nibu-convert --prepack=none --format=nibu ", kCaptions, "--out=");
+      absl::StrCat("nibu-convert --quantization=none --format=nibu ", kCaptions, "--out=");
   const std::string socket_path = Out("socket");
   ASSERT_EQ(mkfifo(Out("fifo").c_str(), 0600), 0);
   ASSERT_EQ(mknod(socket_path.c_str(), S_IFSOCK | 0600, 0), 0);
@@ -290,7 +310,8 @@ TEST_F(ConvertTest, InspectShowsWhatAModelContains) {
             std::string::npos);
 
   ASSERT_EQ(
-      Run(absl::StrCat("nibu-convert --prepack=int8 ", kCaptions, "--out=", Out("m.nibu"))).status,
+      Run(absl::StrCat("nibu-convert --quantization=int8 ", kCaptions, "--out=", Out("m.nibu")))
+          .status,
       0);
   const Outcome json = Run(absl::StrCat("nibu-inspect --json --model=", Out("m.nibu")));
   EXPECT_EQ(json.status, 0) << json.err;
@@ -309,9 +330,9 @@ TEST_F(ConvertTest, InspectShowsWhatAModelContains) {
   for (const auto& tensor : facts["tensors"]) {
     if (tensor["name"] != "encoder.5.ffn.up.weight") continue;
     found = true;
-    EXPECT_EQ(tensor["dtype"], "float16");
+    EXPECT_EQ(tensor["dtype"], "int8");
     EXPECT_EQ(tensor["shape"], (std::vector<int>{1024, 256}));
-    EXPECT_EQ(tensor["bytes"], 1024 * 256 * 2);
+    EXPECT_EQ(tensor["bytes"], 1024 * 256);
     EXPECT_EQ(tensor["nan"], 0);
     EXPECT_LT(tensor["min"], 0);
     EXPECT_GT(tensor["max"], 0);
@@ -322,7 +343,8 @@ TEST_F(ConvertTest, InspectShowsWhatAModelContains) {
 // The parts of a damaged model are shown all the same, with the damage.
 TEST_F(ConvertTest, InspectFindsDamage) {
   ASSERT_EQ(
-      Run(absl::StrCat("nibu-convert --prepack=none ", kCaptions, "--out=", Out("m.nibu"))).status,
+      Run(absl::StrCat("nibu-convert --quantization=none ", kCaptions, "--out=", Out("m.nibu")))
+          .status,
       0);
   std::fstream file(Out("m.nibu"), std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(8'000'000);  // Two values of float16 become NaNs.

@@ -188,8 +188,7 @@ TEST(DamageTest, NativeFile) {
   fs::create_directories(directory);
   absl::StatusOr<OpenedModel> model = OpenModel(kSmall + "/m2m");
   ASSERT_TRUE(model.ok()) << model.status();
-  NativeOptions options;
-  options.packed = ComputeType::kFloat32;
+  const Quantization options = ComputeType::kFloat32;
   const absl::Status written = WriteNative(*model, options, (directory / "model.nibu").string());
   ASSERT_TRUE(written.ok()) << written;
   Damage(directory.string(), "model.nibu");

@@ -28,7 +28,8 @@ LoadedModel RandomModel(bool language_tokens = false) {
   config.heads_encoder = config.heads_decoder = 2;
   config.ffn_encoder = config.ffn_decoder = 32;
   config.layers_encoder = config.layers_decoder = 1;
-  config.vocab_source = config.vocab_target = 32;
+  config.vocab_source = 32;
+  config.vocab_target = 33;  // with an output layer of its own, the source decides more
   config.max_positions = 64;
   config.eos = 0;
   config.unk = config.unk_target = 1;
@@ -38,6 +39,7 @@ LoadedModel RandomModel(bool language_tokens = false) {
   std::vector<std::string> tokens = {"</s>", "<unk>", ">>deu<<", ">>fra<<", ".", ","};
   while (tokens.size() < 32) tokens.push_back(absl::StrCat("▁w", tokens.size()));
   loaded.vocabulary.source_tokens = loaded.vocabulary.target_tokens = tokens;
+  loaded.vocabulary.target_tokens.emplace_back("▁w32");
   if (language_tokens) loaded.vocabulary.language_tokens = {{"deu", 2}, {"fra", 3}};
   return loaded;
 }
