@@ -22,8 +22,8 @@ import subprocess
 import sys
 import tempfile
 
-# A program of CTranslate2 multiplies with MKL on Intel's CPUs, and with another library, mostly oneDNN, elsewhere.
-BACK_ENDS = {"MKL": "1", "its other back end": "0"}
+# Where oneDNN looks for the highest instruction set that it may use. A limit of the caller's would reach all programs.
+LIMITS = ("DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA")
 
 
 class Failed(Exception):
@@ -55,7 +55,8 @@ class Program:
     def __init__(self, name, command, environment=None):
         self.name = name
         self.command = command  # of (source, output)
-        self.environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", **(environment or {})}
+        own = {name: value for name, value in os.environ.items() if name not in LIMITS}
+        self.environment = {**own, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", **(environment or {})}
         self.seconds = []
         self.start = 0.0  # seconds for the first line alone
         self.tokens = 0
@@ -73,13 +74,27 @@ class Program:
         self.seconds.append(processor_seconds() - before)
         if done.returncode != 0:
             said = [line.strip() for line in done.stderr.splitlines() if line.strip() and "[info]" not in line]
-            raise Failed(f"{self.name}: ended with {done.returncode}: {' '.join(said[-2:])} ({' '.join(command)})")
+            raise Failed(f"{self.name}: ended with {done.returncode}: {' '.join(said[-2:])}")
         self.log = done.stderr
-        self.lines = pathlib.Path(output).read_text(encoding="utf-8").splitlines()
+        self.lines = pathlib.Path(output).read_text(encoding="utf-8").removesuffix("\n").split("\n")
         self.tokens = sum(len(line.split()) for line in self.lines)
 
     def rates(self):
         return [self.tokens / max(seconds - self.start, 1e-3) for seconds in self.seconds]
+
+
+def ways_of_ct2(flags):
+    """The environments in which CTranslate2 is tried, since it does not choose the fastest way itself."""
+    # It prefers AVX2 to AVX-512, which it takes if it is asked for; and it multiplies with MKL on Intel's CPUs, with
+    # another library, mostly oneDNN, elsewhere.
+    for isa in ("", "AVX512") if "avx512f" in flags else ("",):
+        for is_mkl in ("1", "0"):
+            way = {"CT2_FORCE_CPU_ISA": isa, "CT2_USE_MKL": is_mkl}
+            yield way
+            # oneDNN 2.6 takes AMX for products of any size, and is slower with it for small ones: for 1,000 captions in
+            # int8, 1.6 times the processor time.
+            if "amx_int8" in flags and not int(is_mkl):
+                yield {**way, **dict.fromkeys(LIMITS, "AVX512_CORE_VNNI")}
 
 
 def programs_of(options, flags):
@@ -92,15 +107,11 @@ def programs_of(options, flags):
         options.nibu, f"--model={options.model}", "--tokenized", "--threads=1", f"--compute_type={options.compute_type}",
         f"--beam_size={beam}", f"--batch_size={batch}", *lengths, f"--src={source}", f"--out={output}"])
     if options.ct2:
-        # It prefers AVX2 to AVX-512, which it takes if it is asked for.
-        for isa in ("", "AVX512") if "avx512f" in flags else ("",):
-            for back_end, is_mkl in BACK_ENDS.items():
-                yield Program(
-                    ", ".join(["CTranslate2", *filter(None, [isa]), back_end]), lambda source, output: [
-                        options.ct2, "--model", options.ct2_model, "--src", source, "--out", output, "--beam_size",
-                        beam, "--batch_size", batch, "--read_batch_size", "1024", "--compute_type",
-                        options.compute_type, "--inter_threads", "1", "--intra_threads", "1", *lengths],
-                    {"CT2_FORCE_CPU_ISA": isa, "CT2_USE_MKL": is_mkl, "CT2_VERBOSE": "1"})
+        for ways in ways_of_ct2(flags):
+            yield Program("CTranslate2", lambda source, output: [
+                options.ct2, "--model", options.ct2_model, "--src", source, "--out", output, "--beam_size", beam,
+                "--batch_size", batch, "--read_batch_size", "1024", "--compute_type", options.compute_type,
+                "--inter_threads", "1", "--intra_threads", "1", *lengths], {**ways, "CT2_VERBOSE": "1"})
     if options.marian:
         yield Program("Marian", lambda source, output: [
             options.marian, "-c", options.marian_config, "--cpu-threads", "1", "-b", beam, "--mini-batch", batch,
@@ -118,7 +129,8 @@ def name_from_log(program, compute_type):
     isa = re.search(r"Selected ISA: (\w+)", program.log)
     back_end = re.search(product + r" backend: (\w+)", program.log)
     if isa and back_end:
-        program.name = f"CTranslate2, {isa[1]}, {back_end[1].replace('DNNL', 'oneDNN')}"
+        limit = " without AMX" if LIMITS[0] in program.environment else ""
+        program.name = f"CTranslate2, {isa[1]}, {back_end[1].replace('DNNL', 'oneDNN')}{limit}"
 
 
 def compare(programs, lines, options, pin):
@@ -127,6 +139,7 @@ def compare(programs, lines, options, pin):
         first, source, output = (pathlib.Path(folder, name) for name in ("first", "source", "output"))
         first.write_text(lines[0] + "\n", encoding="utf-8")
         source.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        said = set()
         for program in list(programs):
             try:
                 for _ in range(3):
@@ -134,7 +147,9 @@ def compare(programs, lines, options, pin):
             except Failed as error:
                 if program is programs[0] or len(programs) == 2:
                     raise
-                print(f"left out: {error}", file=sys.stderr)
+                if str(error) not in said:
+                    print(f"left out: {error}", file=sys.stderr)
+                said.add(str(error))
                 programs.remove(program)
             program.start, program.seconds = min(program.seconds, default=0), []
             name_from_log(program, options.compute_type)
@@ -148,17 +163,20 @@ def report(programs, sentences, cpu, options):
     own = programs[0]
     print(f"{sentences} sentences, {options.compute_type}, beam {options.beam_size}, batch {options.batch_size}, "
           f"one thread of {cpu or 'an unknown CPU'}")
-    print(f"{'':28} {'start s':>8} {'CPU s':>8} {'tokens':>8} {'tokens/s':>9}  nibu / it, quartiles  equal lines")
+    print(f"{'':40} {'start s':>8} {'CPU s':>8} {'tokens':>8} {'tokens/s':>9}  nibu / it, quartiles  equal lines")
     for program in programs:
         low, median, high = quartiles([a / b for a, b in zip(own.rates(), program.rates())])
         equal = sum(a == b for a, b in zip(own.lines, program.lines)) / max(1, sentences)
         ratio = "" if program is own else f"{median:.2f} ({low:.2f} to {high:.2f})"
-        print(f"{program.name:28} {program.start:8.2f} {statistics.median(program.seconds):8.2f} {program.tokens:8d} "
+        print(f"{program.name:40} {program.start:8.2f} {statistics.median(program.seconds):8.2f} {program.tokens:8d} "
               f"{statistics.median(program.rates()):9.1f}  {ratio:20}  {100 * equal:10.1f} %")
 
 
 def warnings_of(programs, vendor, fixed):
     """Notes without which the figures would be misunderstood."""
+    for program in programs:
+        if statistics.median(program.seconds) < 2 * program.start:
+            yield f"{program.name}: its start takes most of the time, so that its figures say little; give more lines"
     for program in programs[1:]:
         if "MKL" in program.name and vendor != "GenuineIntel":
             yield (f"{program.name}: MKL takes its generic code on CPUs of {vendor or 'other makers'}, which is slower "

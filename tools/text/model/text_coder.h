@@ -34,8 +34,8 @@ std::vector<int> IdsOf(const Vocabulary& vocabulary, absl::Span<const std::strin
 // Immutable; threads may share it.
 class TextCoder {
  public:
-  // Takes the tokens and SentencePiece models out of `model`, since those of a large vocabulary need
-  // much memory. Returns InvalidArgument if one of them makes no sense.
+  // Takes the tokens and SentencePiece models out of `model`, since those of a large vocabulary
+  // need much memory. Returns InvalidArgument if one of them makes no sense.
   static absl::StatusOr<TextCoder> Create(ModelVocabulary* model, const ModelConfig& config);
   // Returns the same coder without tokenizers.
   TextCoder Tokenized() const;
