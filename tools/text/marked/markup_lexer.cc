@@ -9,6 +9,7 @@
 #include "absl/base/macros.h"
 #include "absl/strings/match.h"
 #include "tokenizer/unicode/characters.h"
+#include "tokenizer/unicode/language_code.h"
 #include "tools/text/marked/plain_marks.h"
 
 namespace nibu::internal {
@@ -266,12 +267,22 @@ bool MarkupLexer::EndsSkipped() {
   return false;
 }
 
+bool MarkupLexer::BeginsForeign() const {
+  return is_document_ && kind_ == Markup::kHtml && IsForeign(tag_, language_);
+}
+
 bool MarkupLexer::BeginsSkipped() const {
   if (tag_.closing) return false;
-  if (tag_.no_translation) return true;
-  const bool is_foreign = is_document_ && kind_ == Markup::kHtml && IsForeign(tag_, language_);
-  if (is_foreign || (is_feed_ && IsFeedValue(tag_.name))) return true;
+  if (tag_.no_translation || BeginsForeign()) return true;
+  if (is_feed_ && IsFeedValue(tag_.name)) return true;
   return IsLeftAlone(kind_, tag_.name) && !(has_values_ && tag_.name == "textarea");
+}
+
+bool MarkupLexer::ResumesSkipped() const {
+  if (tag_.closing || BeginsSkipped()) return false;
+  return (skipped_.no_translation || skipped_.is_foreign) &&
+         (!skipped_.no_translation || tag_.translates) &&
+         (!skipped_.is_foreign || IsLanguageCode(tag_.language));
 }
 
 void MarkupLexer::NoteSpace(bool is_empty) {
@@ -306,7 +317,7 @@ void MarkupLexer::AddTag(size_t begin, size_t end, bool whole) {
   }
   // 2. Within a skipped element, only tags of its name count. The last one makes a token of it.
   if (skipped_.depth > 0) {
-    if (tag_.translates && skipped_.may_resume && !tag_.closing && !empty) {
+    if (ResumesSkipped() && !empty) {
       if (begin > done_) tokens_.push_back({MarkupToken::kBlock, {done_, begin}});
       done_ = begin;
       resumed_.push_back({std::exchange(skipped_, {}), name, 0});
@@ -327,7 +338,8 @@ void MarkupLexer::AddTag(size_t begin, size_t end, bool whole) {
   if (!empty && BeginsSkipped()) {
     AddText(begin);
     const bool is_code = IsLeftAlone(kind_, name);
-    skipped_ = {name, 1, 0, whole && !block, !is_code && tag_.no_translation};
+    skipped_ = {name, 1, 0, whole && !block, !is_code && tag_.no_translation,
+                !is_code && BeginsForeign()};
     return;
   }
   if (is_document_ && kind_ == Markup::kHtml && name == "html" && language_.empty()) {

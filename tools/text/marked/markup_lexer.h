@@ -100,8 +100,12 @@ class MarkupLexer {
   size_t ReadUntil(size_t begin, size_t pos, absl::string_view until);
   size_t ReadTag(size_t pos);
   void AddTag(size_t begin, size_t end, bool whole);
+  // Returns whether tag_ begins an element in another language than the source.
+  bool BeginsForeign() const;
   // Returns whether tag_ begins an element that is not translated.
   bool BeginsSkipped() const;
+  // Returns whether tag_ begins an element of the skipped one that is translated.
+  bool ResumesSkipped() const;
   // Returns whether tag_ ends the skipped element without being a part of it.
   bool EndsSkipped();
   // Updates preserved_, behind tag_. `is_empty`: the tag's element is empty.
@@ -129,16 +133,18 @@ class MarkupLexer {
   MarkupTag tag_;      // the tag that was read last
   // The element that is skipped, because it is not translated: its name; how many elements of this
   // name are open; how many elements in it that may contain further ones; whether it is a part of a
-  // sentence; and whether elements in it may have translate="yes".
+  // sentence; and why it is skipped: it has translate="no", or another language than the source.
+  // An element in it that takes this back is translated, unless the skipped one is code.
   struct Skipped {
     std::string name;
     int64_t depth = 0;
     int64_t parents = 0;
     bool is_inline = false;
-    bool may_resume = false;
+    bool no_translation = false;
+    bool is_foreign = false;
   };
   Skipped skipped_;
-  // The elements that are skipped around one with translate="yes", with its name, and how many of
+  // The elements that are skipped around one that is translated, with its name, and how many of
   // this name are open.
   struct Resumed {
     Skipped around;

@@ -315,6 +315,14 @@ TEST(TextReaderTest, ElementsInOtherLanguagesAreLeft) {
             Strings({"fr", "ltr", "A", "B"}));
   EXPECT_EQ(TextsOfPage("<p>A<p lang=fr>B<p lang=''>C<p lang='x y'>D"),
             Strings({"A", "B", "C", "D"}));
+  // An element in one of another language may have the source's.
+  EXPECT_EQ(TextsOfPage("<div lang=fr>A<p lang=en>B <i lang=fr>c</i> d</p>E</div><p>F", "en"),
+            Strings({"B \uFFFC d", "F"}));
+  EXPECT_EQ(TextsOfPage("<div lang=fr>A<p lang=''>B</p><p lang=de>C</p></div>", "en"), Strings());
+  EXPECT_EQ(TextsOfPage("<div lang=fr translate=no><p lang=en>A</p><p translate=yes>B</p>"
+                        "<p lang=en translate=yes>C</p></div>",
+                        "en"),
+            Strings({"C"}));
 }
 
 TEST(TextReaderTest, ElementsAreTranslatedInOnesThatAreNot) {
@@ -323,6 +331,7 @@ TEST(TextReaderTest, ElementsAreTranslatedInOnesThatAreNot) {
   EXPECT_EQ(TextsOfPage("<p>See <b class=notranslate>A <i translate='yes'>B</i> C</b> d."),
             Strings({"See", "B", "d."}));
   EXPECT_EQ(TextsOfPage("<code>A <b translate=yes>B</b></code>"), Strings());
+  EXPECT_EQ(TextsOfPage("<p translate=no>A <code translate=yes>B</code> C</p>"), Strings());
 }
 
 }  // namespace
