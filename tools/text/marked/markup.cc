@@ -144,9 +144,12 @@ void AddSegment(const Rules& rules, absl::Span<MarkupToken> tokens, absl::string
   MarkedText whole = {.text = "", .markup = kind, .references = std::vector<Annotation>()};
   const std::vector<TokenPlace> places = FindPlaces(tokens, &whole);
   // Step 5: tokens around the text (blanks, points, tags) are copied, except the tags of elements
-  // of which one end is within the text.
-  const auto stands_in_text = [](const MarkupToken& token) {
-    return token.kind == MarkupToken::kProtected || IsText(token);
+  // of which one end is within the text. So are separators, except French quotes.
+  const bool has_separators =
+      kind != Markup::kNone && HasLetters(tokens) && !absl::StrContains(whole.text, "«");
+  const auto stands_in_text = [&](const MarkupToken& token) {
+    return token.kind == MarkupToken::kProtected ||
+           (IsText(token) && !(has_separators && IsSeparator(TextOf(token))));
   };
   const size_t first = absl::c_find_if(tokens, stands_in_text) - tokens.begin();
   const size_t last =
@@ -159,16 +162,23 @@ void AddSegment(const Rules& rules, absl::Span<MarkupToken> tokens, absl::string
   absl::string_view& front = tokens[begin].raw;
   absl::string_view& back = tokens[end - 1].raw;
   TextSpan own = {places[begin].span.begin, places[end - 1].span.end};
-  const auto size_in_text = [](const MarkupToken& token, size_t blanks) {
-    return token.collapses ? std::min<size_t>(blanks, 1) : blanks;
+  const auto size_in_text = [](const MarkupToken& token, absl::string_view blanks) {
+    size_t size = 0;
+    for (size_t i = 0; i < blanks.size(); ++i) {
+      const bool is_one = i > 0 && absl::ascii_isspace(blanks[i]) && absl::ascii_isspace(blanks[i - 1]);
+      size += token.collapses && is_one ? 0 : 1;
+    }
+    return size;
   };
   if (!rules.is_line || front.size() < rest->size()) {
-    const size_t blanks = front.size() - absl::StripLeadingAsciiWhitespace(front).size();
-    own.begin += size_in_text(tokens[begin], blanks);
+    size_t blanks = front.size() - absl::StripLeadingAsciiWhitespace(front).size();
+    if (has_separators) blanks = std::max(blanks, WithoutSeparators(front).begin);
+    own.begin += size_in_text(tokens[begin], front.substr(0, blanks));
     front.remove_prefix(blanks);
-    const size_t blanks_behind = back.size() - absl::StripTrailingAsciiWhitespace(back).size();
-    own.end -= size_in_text(tokens[end - 1], blanks_behind);
-    back.remove_suffix(blanks_behind);
+    size_t kept = absl::StripTrailingAsciiWhitespace(back).size();
+    if (has_separators) kept = std::min(kept, WithoutSeparators(back).end);
+    own.end -= size_in_text(tokens[end - 1], back.substr(kept));
+    back = back.substr(0, kept);
   }
 
   AddValues(rules, tokens.first(begin), rest, marked);

@@ -3,6 +3,7 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -37,13 +38,18 @@ bool GoesOn(Tokens tokens, size_t i) {
 struct Content {
   bool is_sentence = false;
   bool has_separators = false;
-  int texts = 0;  // the elements in it with letters
+  int texts = 0;  // the elements and items in it with letters
   bool has_letters = false;
   size_t cuts = 0;  // the number of cuts in front of it
 
   // A label ("Tags:") stands in front of other elements; it is no sentence with several of them.
   bool IsSentence() const { return is_sentence || (has_separators && texts < 2); }
 };
+
+// Returns whether a text has words, or ends a sentence.
+bool HasWordsOrEnd(absl::string_view text) {
+  return HasWords(text) || text.find_first_of(".!?") != kNowhere;
+}
 
 // Returns whether a text ends in a word of three letters or more, or in a mark behind a word.
 bool IsLongWordAtEnd(absl::string_view text) {
@@ -53,6 +59,25 @@ bool IsLongWordAtEnd(absl::string_view text) {
 
 }  // namespace
 
+TextSpan WithoutSeparators(absl::string_view text) {
+  static const RE2& front = *new RE2(R"([\s\x{a0}]*[|/>·•›»→][\s\x{a0}]+)");
+  static const RE2& end = *new RE2(R"(([\s\x{a0}]+[|/>·•›»→][\s\x{a0}]*)$)");
+  constexpr size_t kMostAtEnd = 64;
+  if (absl::StrContains(text, "«")) return {0, text.size()};
+  re2::StringPiece rest(text.data(), text.size());
+  RE2::Consume(&rest, front);
+  TextSpan span = {text.size() - rest.size(), text.size()};
+  re2::StringPiece found;
+  rest.remove_prefix(rest.size() - std::min(rest.size(), kMostAtEnd));
+  if (RE2::PartialMatch(rest, end, &found)) span.end -= found.size();
+  return span;
+}
+
+bool IsSeparator(absl::string_view text) {
+  static const RE2& pattern = *new RE2(R"([\s\x{a0}]*[|/>·•›»→][\s\x{a0}]*)");
+  return RE2::FullMatch({text.data(), text.size()}, pattern);
+}
+
 bool HasLetters(const MarkupToken& token) {
   return token.kind == MarkupToken::kText && HasLetters(TextOf(token));
 }
@@ -60,8 +85,7 @@ bool HasLetters(const MarkupToken& token) {
 bool HasWords(const MarkupToken& token) {
   if (token.kind == MarkupToken::kProtected) return token.value.empty();
   if (token.kind != MarkupToken::kText) return false;
-  const absl::string_view text = TextOf(token);
-  return HasWords(text) || text.find_first_of(".!?") != kNowhere;
+  return HasWordsOrEnd(TextOf(token));
 }
 
 std::vector<size_t> FindCuts(Markup kind, Tokens tokens) {
@@ -69,6 +93,26 @@ std::vector<size_t> FindCuts(Markup kind, Tokens tokens) {
   std::vector<Content> open(1);
   std::vector<absl::string_view> names;
   std::map<absl::string_view, int> has_open;
+  // Ends the text since the last tag. It makes a sentence of what it is in, unless it is a label or
+  // an item of a list, as the elements beside it are: <a>Home</a> | Dogs
+  std::string text;
+  const auto end_text = [&](bool is_last) {
+    Content& content = open.back();
+    const absl::string_view own = absl::StripAsciiWhitespace(text);
+    const TextSpan item = WithoutSeparators(own);
+    const bool has_front = item.begin > 0;
+    const bool has_end = item.end < own.size();
+    const bool is_first = content.texts == 0 && !content.has_letters;
+    const bool is_item =
+        (has_front || has_end) && (has_front || is_first) && (has_end || is_last);
+    const bool is_label = content.texts == 0 && absl::EndsWith(own, ":");
+    const bool has_letters = HasLetters(own);
+    content.is_sentence |= HasWordsOrEnd(own) && !is_label && !is_item;
+    content.has_separators |= !IsBlank(own);
+    content.has_letters |= has_letters;
+    content.texts += is_item && has_letters ? 1 : 0;
+    text.clear();
+  };
   // Ends the innermost content. In a sentence, nothing is cut.
   const auto end = [&](size_t behind) {
     const Content inner = open.back();
@@ -92,6 +136,8 @@ std::vector<size_t> FindCuts(Markup kind, Tokens tokens) {
   };
   for (size_t i = 0; i < tokens.size(); ++i) {
     const MarkupToken& token = tokens[i];
+    const bool closes = IsElement(token, MarkupToken::kClose);
+    if (closes || IsElement(token, MarkupToken::kOpen)) end_text(closes);
     if (IsElement(token, MarkupToken::kOpen)) {
       // In HTML, a link ends where the next one begins.
       if (kind == Markup::kHtml && token.value == "a" && has_open["a"] > 0) close("a", i);
@@ -99,19 +145,17 @@ std::vector<size_t> FindCuts(Markup kind, Tokens tokens) {
       open.push_back({.cuts = cuts.size()});
       names.push_back(token.value);
       ++has_open[token.value];
-    } else if (IsElement(token, MarkupToken::kClose)) {
+    } else if (closes) {
       // A tag that was opened in front of the tokens closes what they are in.
       if (names.empty() || has_open[token.value] > 0) close(token.value, i + 1);
-    } else {
-      Content& content = open.back();
-      const bool is_label = content.texts == 0 && token.kind == MarkupToken::kText &&
-                            absl::EndsWith(absl::StripTrailingAsciiWhitespace(TextOf(token)), ":");
-      content.is_sentence |= HasWords(token) && !is_label;
-      content.has_separators |= (token.kind == MarkupToken::kText && !IsBlank(TextOf(token)));
-      content.has_letters |= HasLetters(token);
+    } else if (token.kind == MarkupToken::kText) {
+      absl::StrAppend(&text, TextOf(token));
       if (GoesOn(tokens, i)) open[open.size() - 2].is_sentence = true;
+    } else {
+      open.back().is_sentence |= HasWords(token);
     }
   }
+  end_text(true);
   while (open.size() > 1) end(tokens.size());
   end(tokens.size());
   return cuts;

@@ -22,6 +22,11 @@ inline bool IsElement(const MarkupToken& token, MarkupToken::Kind kind) {
   return token.kind == kind && !token.value.empty();
 }
 
+// Returns a text's span without a separator of a list at its beginning and at its end, and the
+// white space around it: "| Dogs »".
+TextSpan WithoutSeparators(absl::string_view text);
+// Returns whether a text is a separator.
+bool IsSeparator(absl::string_view text);
 // Returns whether a token is text with letters.
 bool HasLetters(const MarkupToken& token);
 // Returns whether a token has words of the text that it stands in, or ends its sentence. A template

@@ -115,7 +115,11 @@ TEST(MarkupTest, MenusAreSeveralTexts) {
   EXPECT_EQ(Html("Tags: <a>dog</a> <a>cat</a>"), "[Tags:] <a>[dog]</a> <a>[cat]</a>");
   EXPECT_EQ(Html("Red: <input type=\"radio\"> Yes <input type=\"radio\"> No"),
             "[Red:] <input type=\"radio\"> [Yes] <input type=\"radio\"> [No]");
+  EXPECT_EQ(Html("<a>Home</a> | Dogs | <a>Cats</a> &raquo; Big cats"),
+            "<a>[Home]</a> | [Dogs] | <a>[Cats]</a> &raquo; [Big cats]");
+  EXPECT_EQ(Html("Home &gt; <a>Read &raquo;</a>"), "[Home] &gt; <a>[Read] &raquo;</a>");
   // These are sentences.
+  EXPECT_EQ(Html("&laquo; Chien &raquo; <b>ici</b>"), "[« Chien » (<b>|ici|</b>)]");
   EXPECT_EQ(Html("Note: <b>the dog</b> is."), "[Note: (<b>|the dog|</b>) is.]");
   EXPECT_EQ(Html("Note: <b>dogs</b>"), "[Note: (<b>|dogs|</b>)]");
   EXPECT_EQ(Html("A <a><img> b</a>"), "[A (<a>|(<img>) b|</a>)]");
