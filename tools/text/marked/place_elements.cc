@@ -1,4 +1,6 @@
 // Finds the words of a translation that elements are around (see placer.h).
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -15,11 +17,15 @@
 namespace nibu::internal {
 namespace {
 
-// Returns where a text has a phrase, as whole words.
+// Returns where a text has a phrase, as whole words, or a number, perhaps with an ending.
 std::vector<size_t> FindPhrase(absl::string_view text, absl::string_view phrase) {
+  const bool is_number = absl::c_all_of(phrase, absl::ascii_isdigit);
   std::vector<size_t> found;
   for (size_t at = text.find(phrase); at != text.npos; at = text.find(phrase, at + 1)) {
-    if (IsWordBorder(text, at) && IsWordBorder(text, at + phrase.size())) found.push_back(at);
+    const absl::string_view behind = text.substr(at + phrase.size());
+    const bool ends = is_number ? behind.empty() || !absl::ascii_isdigit(behind[0])
+                                : IsWordBorder(text, at + phrase.size());
+    if (IsWordBorder(text, at) && ends) found.push_back(at);
   }
   return found;
 }
@@ -78,6 +84,23 @@ bool Placer::IsFree(const Node& element, const UnitRun& run) const {
   return absl::c_all_of(units, [&](const Unit& unit) { return unit.owner == element.parent; });
 }
 
+// Returns the unit of the ending that the target has behind a number: 21<sup>st</sup> becomes
+// 21<sup>.</sup>.
+UnitRun Placer::FindEnding(const TextSpan& number) {
+  const absl::string_view text = source_.text;
+  const bool is_number = number == NumberIn(text, number);
+  const std::optional<size_t> copy = is_number ? CopyOf(text, number, target_) : std::nullopt;
+  if (!copy.has_value()) return {};
+  const size_t begin = *copy + number.end - number.begin;
+  static const RE2& pattern = *new RE2(R"((-?\pL{1,4}|\.))");
+  re2::StringPiece rest(target_.data() + begin, target_.size() - begin);
+  re2::StringPiece ending;
+  if (!RE2::Consume(&rest, pattern, &ending)) return {};
+  const UnitRun run = CutOut({begin, begin + ending.size()});
+  for (size_t unit = run.begin; unit < run.end; ++unit) units_[unit].is_part = true;
+  return run;
+}
+
 // Returns the units of an element in a word (H<sub>2</sub>O, x<sub>i</sub>) that the target has,
 // too.
 UnitRun Placer::FindPartOfWord(const Node& element) {
@@ -88,7 +111,7 @@ UnitRun Placer::FindPartOfWord(const Node& element) {
   while (!IsWordBorder(text, word.end)) ++word.end;
   if (word == own) return {};
   const std::optional<size_t> copy = CopyOf(text, word, target_);
-  if (!copy.has_value()) return {};
+  if (!copy.has_value()) return FindEnding({word.begin, own.begin});
   const TextSpan target = {*copy + own.begin - word.begin, *copy + own.end - word.begin};
   const UnitRun run = CutOut(target);
   for (size_t unit = run.begin; unit < run.end; ++unit) {

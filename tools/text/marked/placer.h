@@ -84,6 +84,7 @@ class Placer {
   void CutUnit(size_t at);
   UnitRun CutOut(const TextSpan& target);
   bool IsFree(const Node& element, const UnitRun& run) const;
+  UnitRun FindEnding(const TextSpan& number);
   UnitRun FindPartOfWord(const Node& element);
   UnitRun FindCopy(const Node& element);
   UnitRun WithOwnSigns(const Node& element, const UnitRun& run);

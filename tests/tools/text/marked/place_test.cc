@@ -123,6 +123,10 @@ TEST(PlaceTest, ElementsKeepWords) {
   EXPECT_EQ(Placed("see x<sub>i</sub> and H<sub>2</sub>SO<sub>4</sub>", "sieh H2SO4 und xi",
                    {1, 0, 1, 0}),
             "sieh H<sub>2</sub>SO<sub>4</sub> und x<sub>i</sub>");
+  // The ending of a number has no copy, but stands behind one.
+  EXPECT_EQ(Placed("the 21<sup>st</sup> century", "das 21. Jahrhundert", {0, 1, 2}),
+            "das 21<sup>.</sup> Jahrhundert");
+  EXPECT_EQ(Placed("21<sup>st</sup> century", "21e siècle", {0, 1}), "21<sup>e</sup> siècle");
   // Numbers may be written in another way, and have no signs that stand outside.
   EXPECT_EQ(Placed("cost <b>5.99</b> now", "jetzt 5,99 kosten", {1, 0, 0}),
             "jetzt <b>5,99</b> kosten");
