@@ -58,7 +58,16 @@ local lines = {
   '^:::', '^{%.x+}%s*$', '^%[%[?_?[Tt][Oo][Cc]_?%]?%]%s*$', '^<<< ', '^;?%-%-8<%-%-', '^%*%[[^%]]+%]:',
 }
 
+-- Signs behind a definition, with which it would be none, and seven hashes, which are no heading.
+local function hide_signs(text)
+  local definition, signs = text:match '^(%[[^%]]+%]:%s*%S.*%s)([^%w%s"\'()\x80-\xff]+%s*)$'
+  if not definition then definition, signs = text:match '^(%[[^%]]+%]:%s*%S+%s.-)(%%%%%%.*)$' end
+  if definition then return definition .. (' '):rep(#signs) end
+  return (text:gsub('^#######+%f[%s]', fill))
+end
+
 local function hide_spans(text)
+  text = hide_signs(text)
   for _, span in ipairs(spans) do text = text:gsub(span, fill) end
   text = text:gsub('(!?%[%[[^%[%]]+%]%])()', function(x, behind)
     if not text:match('^[(%[]', behind) then return fill(x) end
