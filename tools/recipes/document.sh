@@ -40,12 +40,16 @@ if is_markdown "$read_ending" && is_markdown "$write_ending"; then  # in place: 
   exit
 fi
 
-from=() to=()
+from=() to=() read=$in
 case $read_ending in
   docx | odt | html | htm) from=(--from="${read_ending/%htm/html}+empty_paragraphs") ;;
   *) ! is_markdown "$read_ending" || {
     utf8 "$in"
     from=(--from=gfm+footnotes-emoji+fenced_divs)
+    # pandoc takes fences with a title (::: tip My title, :::tip[My title]), or right behind a text, for text.
+    mark='( *)(:::+) *([A-Za-z][A-Za-z-]*)' title='(\[(.*)\]| +([^{ ].*))'
+    sed -E '/^ *(```|~~~)/,/^ *(```|~~~)/!s/^'"$mark$title"'$/\n\1\2 \3\n\n\1**\5\6**\n/' "$in" >"$tmp/${in##*/}"
+    read=$tmp/${in##*/}
     # Elsewhere dollars would be escaped.
     ! grep -qE '\$\$|\$[^ $]([^$]*[^ $])?\$([^0-9]|$)' "$in" || from[0]+=+tex_math_dollars
   } ;;
@@ -57,7 +61,7 @@ esac
 [ "$read_ending:$write_ending" != docx:docx ] || { from[0]+=+styles to+=(--reference-doc="$in"); }
 # Both runs write the same format, for which pandoc may change the document before the filter sees it.
 filter() {
-  env "$@" pandoc "${from[@]}" "$in" --lua-filter="$recipes/document.lua" "${to[@]}" --standalone \
+  env "$@" pandoc "${from[@]}" "$read" --lua-filter="$recipes/document.lua" "${to[@]}" --standalone \
     --output="$tmp/result.$write_ending"
 }
 filter TEXTS="$tmp/source" 2>"$tmp/errors" || fail "cannot convert $in: pandoc says: $(tail -n 1 "$tmp/errors")"

@@ -148,8 +148,12 @@ run echo "$tmp/from_md.docx" "$tmp/from_docx.md"
 for part in 'title: Ein Hund rennt.' '# Ein Hund rennt.' '\[!NOTE\] Ein Hund rennt.' '$5'; do
   has "$tmp/from_docx.md" "$part"
 done
+printf '\nA cat\n:::tip The cat\nA cat sleeps.\n:::\n\n```\n::: tip x\n```\n' >>"$tmp/more.md"
 run echo "$tmp/more.md" "$tmp/from_md.html"
 (! grep -F -e ':::' -e 'NOTE' "$tmp/texts") || fail "marks were translated"
+for part in '<div class="tip">' '<strong>The cat</strong>' '<p>A cat sleeps.</p>' '<code>::: tip x</code>'; do
+  has "$tmp/from_md.html" "$part"
+done
 printf 'A dog runs.\n\n$$\nE = m c^2\n$$\n\nThe man who has $x_1^2$ sings.\n' >"$tmp/math.md"
 run echo "$tmp/math.md" "$tmp/math.docx"
 (! grep -e 'm c' "$tmp/texts") || fail "formulas were translated"
