@@ -414,6 +414,22 @@ class CatalogueTest(unittest.TestCase):
         same = xliff.replace('"en" datatype', '"en" target-language="en" datatype')
         self.assertIn('target-language="de"', self.translated("a.xlf", same, out="a.de.xlf"))
 
+    def test_xliff_segments(self):
+        marks = '<mrk mtype="seg" mid="1">{}</mrk> <g id="1"><mrk mtype="seg" mid="2">{}</mrk></g><mrk mtype="seg"/>'
+        first, second = 'A <g id="2">dog</g>.', "A cat."
+        xliff = """<?xml version="1.0" encoding="UTF-8"?>
+<xliff xmlns="urn:oasis:names:tc:xliff:document:1.2" version="1.2">
+<file original="a" source-language="en" target-language="de" datatype="plaintext"><body><trans-unit id="1">
+<source>A <g id="2">dog</g>. <g id="1">A cat.</g></source>
+<seg-source>{}</seg-source>{}
+</trans-unit></body></file></xliff>
+"""
+        wanted = f'\n<target{{}}>{marks.format("DE " + first, "DE " + second)}</target>'
+        empty = marks.format("", "")
+        for target in "", f"\n<target>{empty}</target>", f'\n<target state="new">{marks.format(first, "K")}</target>':
+            new = self.translated("a.xlf", xliff.format(marks.format(first, second), target))
+            self.assertEqual(new, xliff.format(marks.format(first, second), wanted.format(' state="translated"')))
+
     def test_xliff_2(self):
         xliff = """<?xml version="1.0" encoding="UTF-8"?>
 <xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.1" srcLang="en">

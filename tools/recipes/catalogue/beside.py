@@ -3,11 +3,13 @@
 Each reader takes the bytes of a file and returns its items, and a function that returns the bytes of the result.
 """
 
+import copy
 import gettext
 import io
 import os
 import re
 import subprocess
+from functools import partial
 
 from job import Item, fail, flags, form_texts, language, mark_fuzzy, plural_rule, say
 from lxml import etree
@@ -203,6 +205,20 @@ def read_xliff(raw):
         node.set("state", "needs-review-translation" if mark_fuzzy else "translated")
         return node
 
+    targets = {}
+
+    def put_segment(unit, segmented, mark):
+        """Returns the target's mark for one of seg-source, of which the target becomes a copy without texts."""
+        if id(unit) not in targets:
+            targets[id(unit)] = node = put(unit)
+            node.text, node[:] = segmented.text, copy.deepcopy(segmented)[:]
+            for each in segments(node):
+                each.text, each[:] = None, []
+        return segments(targets[id(unit)])[segments(segmented).index(mark)]
+
+    def segments(node):
+        return [] if node is None else [each for each in node.iter("{*}mrk") if each.get("mtype") == "seg"]
+
     items = []
     for unit in store.units:
         file = next(unit.xmlelement.iterancestors("{*}file"))
@@ -211,7 +227,12 @@ def read_xliff(raw):
             file.set("target-language", code)
         old, node = unit.get_target_dom(), unit.get_source_dom()
         is_open = text_of(old) == "" or old.get("state") in ("new", "needs-translation")
-        if said_of(unit.xmlelement, "translate") != "no" and is_open and text_of(node):
+        if said_of(unit.xmlelement, "translate") == "no" or not is_open or not text_of(node):
+            continue
+        segmented = unit.xmlelement.find("{*}seg-source")
+        for mark in filter(text_of, segments(segmented)):
+            items.append(element_item(mark, partial(put_segment, unit, segmented, mark)))
+        if not segments(segmented):
             items.append(element_item(node, lambda unit=unit: put(unit)))
     return items, lambda: bytes(store)
 
