@@ -145,8 +145,8 @@ void AddSegment(const Rules& rules, absl::Span<MarkupToken> tokens, absl::string
   const std::vector<TokenPlace> places = FindPlaces(tokens, &whole);
   // Step 5: tokens around the text (blanks, points, tags) are copied, except the tags of elements
   // of which one end is within the text. So are separators, except French quotes.
-  const bool has_separators =
-      kind != Markup::kNone && HasLetters(tokens) && !absl::StrContains(whole.text, "«");
+  const bool has_letters = kind != Markup::kNone && HasLetters(tokens);
+  const bool has_separators = has_letters && !absl::StrContains(whole.text, "«");
   const auto stands_in_text = [&](const MarkupToken& token) {
     return token.kind == MarkupToken::kProtected ||
            (IsText(token) && !(has_separators && IsSeparator(TextOf(token))));
@@ -162,23 +162,30 @@ void AddSegment(const Rules& rules, absl::Span<MarkupToken> tokens, absl::string
   absl::string_view& front = tokens[begin].raw;
   absl::string_view& back = tokens[end - 1].raw;
   TextSpan own = {places[begin].span.begin, places[end - 1].span.end};
-  const auto size_in_text = [](const MarkupToken& token, absl::string_view blanks) {
-    size_t size = 0;
-    for (size_t i = 0; i < blanks.size(); ++i) {
-      const bool is_one = i > 0 && absl::ascii_isspace(blanks[i]) && absl::ascii_isspace(blanks[i - 1]);
-      size += token.collapses && is_one ? 0 : 1;
+  const auto size_in_text = [](const MarkupToken& token, absl::string_view raw) {
+    size_t size = raw.size();
+    for (size_t i = 1; i < raw.size(); ++i) {
+      size -= token.collapses && absl::ascii_isspace(raw[i]) && absl::ascii_isspace(raw[i - 1]);
     }
     return size;
   };
   if (!rules.is_line || front.size() < rest->size()) {
-    size_t blanks = front.size() - absl::StripLeadingAsciiWhitespace(front).size();
-    if (has_separators) blanks = std::max(blanks, WithoutSeparators(front).begin);
-    own.begin += size_in_text(tokens[begin], front.substr(0, blanks));
-    front.remove_prefix(blanks);
-    size_t kept = absl::StripTrailingAsciiWhitespace(back).size();
-    if (has_separators) kept = std::min(kept, WithoutSeparators(back).end);
-    own.end -= size_in_text(tokens[end - 1], back.substr(kept));
-    back = back.substr(0, kept);
+    absl::string_view head = absl::StripLeadingAsciiWhitespace(front);
+    absl::string_view tail = absl::StripTrailingAsciiWhitespace(back);
+    if (rules.has_escapes && has_letters && absl::StartsWith(head, "\"") &&
+        absl::EndsWith(tail, "\"")) {
+      // Android keeps the blanks in these quotes.
+      head = absl::StripLeadingAsciiWhitespace(head.substr(1));
+      tail = absl::StripTrailingAsciiWhitespace(tail.substr(0, tail.size() - 1));
+    } else if (has_separators) {
+      head = head.substr(WithoutSeparators(head).begin);
+      tail = tail.substr(0, WithoutSeparators(tail).end);
+    }
+    const size_t in_front = front.size() - head.size();
+    own.begin += size_in_text(tokens[begin], front.substr(0, in_front));
+    own.end -= size_in_text(tokens[end - 1], back.substr(tail.size()));
+    back = tail;
+    front.remove_prefix(in_front);
   }
 
   AddValues(rules, tokens.first(begin), rest, marked);

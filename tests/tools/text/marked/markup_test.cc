@@ -145,6 +145,8 @@ TEST(MarkupTest, ElementsOfXmlAreTexts) {
 TEST(MarkupTest, AndroidHasEscapes) {
   EXPECT_EQ(Xml("<string>Don\\'t\\nrun \\u2019 \\x</string>"),
             "<string>[Don't]\\n[run ’ \\x]</string>");
+  EXPECT_EQ(Xml("<string> \"  A \\\"dog\\\" \" </string>"), "<string> \"  [A \"dog\"] \" </string>");
+  EXPECT_EQ(Xml("<string>\" <b>A</b> dog\"</string>"), "<string>\" [(<b>|A|</b>) dog]\"</string>");
   EXPECT_EQ(Xml("<t>Don\\'t</t>"), "<t>[Don\\'t]</t>");
   EXPECT_EQ(Xml("<resources><a>Hi <xliff:g id='n'>Tom</xliff:g></a></resources>"),
             "<resources><a>[Hi {<xliff:g id='n'>Tom</xliff:g>}]</a></resources>");
