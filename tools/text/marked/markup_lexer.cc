@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/base/macros.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "tokenizer/unicode/characters.h"
 #include "tokenizer/unicode/language_code.h"
@@ -186,9 +187,13 @@ size_t MarkupLexer::ReadMarkup(size_t pos) {
   }
   const absl::string_view start = is_document_ ? rest.substr(0, kMaxTemplate) : rest;
   if (!BeginsDeclaration(kind_, start)) {
-    const bool may_be_template = !is_whole_ && html && absl::StartsWith(start, "<%") &&
-                                 start.size() < kMaxTemplate && start.find("<%", 2) == kNowhere;
-    return may_be_template ? kNowhere : ReadTag(pos);
+    const bool is_template = absl::StartsWith(start, "<%");
+    const bool is_comment =
+        absl::StartsWith(start, "</") && (start.size() < 3 || !absl::ascii_isalpha(start[2]));
+    const bool may_be_one = !is_whole_ && html && start.size() < kMaxTemplate &&
+                            ((is_template && start.find("<%", 2) == kNowhere) ||
+                             (is_comment && start.find_first_of("<>", 2) == kNowhere));
+    return may_be_one ? kNowhere : ReadTag(pos);
   }
   absl::string_view until = rest[1] == '%' ? "%>" : ">";
   // Instructions end in `?>`. In HTML, Office's `<?xml:namespace ... />` has no other end than `>`.
@@ -338,8 +343,8 @@ void MarkupLexer::AddTag(size_t begin, size_t end, bool whole) {
   if (!empty && BeginsSkipped()) {
     AddText(begin);
     const bool is_code = IsLeftAlone(kind_, name);
-    skipped_ = {name, 1, 0, whole && !block, !is_code && tag_.no_translation,
-                !is_code && BeginsForeign()};
+    skipped_ = {
+        name, 1, 0, whole && !block, !is_code && tag_.no_translation, !is_code && BeginsForeign()};
     return;
   }
   if (is_document_ && kind_ == Markup::kHtml && name == "html" && language_.empty()) {

@@ -104,7 +104,8 @@ bool IsIn(absl::string_view names, absl::string_view name) {
 
 bool BeginsDeclaration(Markup kind, absl::string_view text) {
   static const RE2& xml = *new RE2(R"(<(!--|![A-Za-z[]|\?[A-Za-z=]))");
-  static const RE2& html = *new RE2("<%(?:[^%<]|<+[^%<]|%+[^%<>])*%+>", RE2::Latin1);
+  static const RE2& html =
+      *new RE2("<%(?:[^%<]|<+[^%<]|%+[^%<>])*%+>|</[^A-Za-z<>][^<>]*>", RE2::Latin1);
   re2::StringPiece rest(text.data(), text.size());
   return RE2::Consume(&rest, xml) || (kind == Markup::kHtml && RE2::Consume(&rest, html));
 }

@@ -55,8 +55,8 @@ size_t BeginEscapedTag(absl::string_view text, MarkupTag* tag);
 size_t ReadAttributes(absl::string_view text, size_t pos, bool is_whole, MarkupTag* tag,
                       std::vector<MarkupAttribute>* attributes = nullptr);
 
-// Returns whether a comment, document type or processing instruction begins here, or in HTML a
-// template's <% ... %> that ends in the text and contains no other.
+// Returns whether a comment, document type or processing instruction begins here, or in HTML what
+// ends in the text and contains no other: a template's <% ... %>, or </ b>, which is a comment.
 bool BeginsDeclaration(Markup kind, absl::string_view text);
 // Returns whether a text that begins with `<` would be read as markup.
 bool BeginsMarkup(Markup kind, absl::string_view text);

@@ -58,7 +58,7 @@ std::string Xml(const std::string& line) { return Read(Markup::kXml, {line})[0];
 TEST(MarkupTest, TextWithoutMarkupIsOneText) {
   for (const std::string line :
        {"A dog runs.", "  Two  blanks. ", "R&D at AT&T, Q&A; A < B > C <3 <", "x <y and z & more",
-        "\xff\xfe\x80 broken \xc3", "&; &#; & amp; &am", "</ 3> <- -> <= <>", "a </", "]]>"}) {
+        "\xff\xfe\x80 broken \xc3", "&; &#; & amp; &am", "</ 3 <- -> <= <>", "a </", "]]>"}) {
     for (Markup kind : {Markup::kNone, Markup::kHtml, Markup::kXml}) {
       if (kind == Markup::kXml && line[0] == 'R') continue;  // &A; may be defined in XML.
       EXPECT_EQ(Read(kind, {line})[0], absl::StrCat("[", line, "]"));
@@ -78,6 +78,7 @@ TEST(MarkupTest, InlineTagsAreCarried) {
             "[A (<img src=a.png>) dog(<wbr>)house(<input/>)!]");
   EXPECT_EQ(Html("A <a href=http://x.org/>big</a> dog."),
             "[A (<a href=http://x.org/>|big|</a>) dog.]");
+  EXPECT_EQ(Html("A </ b>big</&> dog </."), "[A (</ b>)big(</&>) dog </.]");
   EXPECT_EQ(Html("A <x-y>big</x-y> dog."), "[A (<x-y>|big|</x-y>) dog.]");
   EXPECT_EQ(Html("A <!-- very --> big dog."), "[A (<!-- very -->) big dog.]");
   EXPECT_EQ(Html("A <b></b>big <i><img></i>dog."), "[A (<b></b>)big (<i><img></i>)dog.]");
@@ -145,7 +146,8 @@ TEST(MarkupTest, ElementsOfXmlAreTexts) {
 TEST(MarkupTest, AndroidHasEscapes) {
   EXPECT_EQ(Xml("<string>Don\\'t\\nrun \\u2019 \\x</string>"),
             "<string>[Don't]\\n[run ’ \\x]</string>");
-  EXPECT_EQ(Xml("<string> \"  A \\\"dog\\\" \" </string>"), "<string> \"  [A \"dog\"] \" </string>");
+  EXPECT_EQ(Xml("<string> \"  A \\\"dog\\\" \" </string>"),
+            "<string> \"  [A \"dog\"] \" </string>");
   EXPECT_EQ(Xml("<string>\" <b>A</b> dog\"</string>"), "<string>\" [(<b>|A|</b>) dog]\"</string>");
   EXPECT_EQ(Xml("<t>Don\\'t</t>"), "<t>[Don\\'t]</t>");
   EXPECT_EQ(Xml("<resources><a>Hi <xliff:g id='n'>Tom</xliff:g></a></resources>"),
