@@ -148,8 +148,9 @@ void AddSegment(const Rules& rules, absl::Span<MarkupToken> tokens, absl::string
   const bool has_letters = kind != Markup::kNone && HasLetters(tokens);
   const bool has_separators = has_letters && !absl::StrContains(whole.text, "«");
   const auto stands_in_text = [&](const MarkupToken& token) {
+    const TextSpan& span = places[&token - tokens.data()].span;
     return token.kind == MarkupToken::kProtected ||
-           (IsText(token) && !(has_separators && IsSeparator(TextOf(token))));
+           (IsText(token) && !(has_separators && IsSeparator(whole.text, span)));
   };
   const size_t first = absl::c_find_if(tokens, stands_in_text) - tokens.begin();
   const size_t last =

@@ -73,9 +73,16 @@ TextSpan WithoutSeparators(absl::string_view text) {
   return span;
 }
 
-bool IsSeparator(absl::string_view text) {
-  static const RE2& pattern = *new RE2(R"([\s\x{a0}]*[|/>·•›»→][\s\x{a0}]*)");
-  return RE2::FullMatch({text.data(), text.size()}, pattern);
+bool IsSeparator(absl::string_view text, const TextSpan& part) {
+  static const RE2& pattern = *new RE2(R"([\s\x{a0}]*([|/>·•›»→])[\s\x{a0}]*)");
+  re2::StringPiece sign;
+  if (!RE2::FullMatch({text.data() + part.begin, part.end - part.begin}, pattern, &sign)) {
+    return false;
+  }
+  const absl::string_view before = text.substr(0, sign.data() - text.data());
+  const absl::string_view behind = text.substr(before.size() + sign.size());
+  return (before.empty() || IsBlank(LastCharacter(before))) &&
+         (behind.empty() || IsBlank(FirstCharacter(behind)));
 }
 
 bool HasLetters(const MarkupToken& token) {
@@ -103,8 +110,7 @@ std::vector<size_t> FindCuts(Markup kind, Tokens tokens) {
     const bool has_front = item.begin > 0;
     const bool has_end = item.end < own.size();
     const bool is_first = content.texts == 0 && !content.has_letters;
-    const bool is_item =
-        (has_front || has_end) && (has_front || is_first) && (has_end || is_last);
+    const bool is_item = (has_front || has_end) && (has_front || is_first) && (has_end || is_last);
     const bool is_label = content.texts == 0 && absl::EndsWith(own, ":");
     const bool has_letters = HasLetters(own);
     content.is_sentence |= HasWordsOrEnd(own) && !is_label && !is_item;

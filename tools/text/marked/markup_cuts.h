@@ -25,8 +25,8 @@ inline bool IsElement(const MarkupToken& token, MarkupToken::Kind kind) {
 // Returns a text's span without a separator of a list at its beginning and at its end, and the
 // white space around it: "| Dogs »".
 TextSpan WithoutSeparators(absl::string_view text);
-// Returns whether a text is a separator.
-bool IsSeparator(absl::string_view text);
+// Returns whether a part of a text is a separator that touches no word.
+bool IsSeparator(absl::string_view text, const TextSpan& part);
 // Returns whether a token is text with letters.
 bool HasLetters(const MarkupToken& token);
 // Returns whether a token has words of the text that it stands in, or ends its sentence. A template
