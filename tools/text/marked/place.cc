@@ -25,6 +25,7 @@ Placer::Placer(const MarkedText& source, absl::string_view target,
                absl::Span<const AlignedToken> tokens, size_t prefix)
     : source_(source), target_(target), prefix_(prefix), root_(source.annotations.size()) {
   ReadUnits(tokens);
+  SpreadWords();
   ReadNodes();
   for (size_t i = 0; i < root_; ++i) FindName(i);
   JoinWords();

@@ -48,6 +48,60 @@ void Placer::ReadUnits(absl::Span<const AlignedToken> tokens) {
   }
 }
 
+// Of several words of the target that come from one word, the last or the first gets the word
+// behind that or in front of it, if none comes from it: attention often gives both words of "Hello
+// world" to one of them.
+void Placer::SpreadWords() {
+  const absl::string_view text = source_.text;
+  std::vector<TextSpan> words = {{0, 0}};  // of the source, between two empty ones
+  for (size_t at = 0; at < text.size();) {
+    at += BlankPrefix(text.substr(at));
+    TextSpan word = {at, at};
+    while (at < text.size() && BlankPrefix(text.substr(at)) == 0) ++at;
+    for (word.end = at; word.begin < at && absl::ascii_ispunct(text[word.begin]);) ++word.begin;
+    while (word.begin < word.end && absl::ascii_ispunct(text[word.end - 1])) --word.end;
+    if (word.begin < word.end) words.push_back(word);
+  }
+  words.push_back({text.size(), text.size()});
+  std::vector<bool> is_free(words.size(), true);
+  is_free.front() = is_free.back() = false;
+  for (size_t i = 0; i < words.size(); ++i) {  // parts have names, which tell where they are
+    is_free[i] =
+        is_free[i] && absl::c_none_of(source_.annotations, [&](const Annotation& each) {
+          return each.replaces && each.span.begin < words[i].end && words[i].begin < each.span.end;
+        });
+  }
+  struct Said : UnitRun {
+    size_t from;  // the word that the first of the units comes from
+  };
+  std::vector<Said> said = {{{0, 0}, 0}};  // words of the target, between two that are none
+  for (size_t begin = 0, end = 0; begin < units_.size(); begin = end) {
+    size_t from = 0;
+    do {
+      const TextSpan& source = units_[end].source;
+      const auto word = absl::c_partition_point(
+          words, [&](const TextSpan& each) { return each.end <= source.begin; });
+      if (source.begin == source.end || word == words.end() || !HasWords(TextOf(end))) continue;
+      if (from == 0) from = word - words.begin();
+      is_free[word - words.begin()] = false;
+    } while (++end < units_.size() && units_[end].target.begin == units_[end - 1].target.end);
+    if (from > 0) said.push_back({{begin, end}, from});
+  }
+  said.push_back({{0, 0}, 0});
+  for (size_t i = 1; i + 1 < said.size(); ++i) {
+    const size_t from = said[i].from;
+    const bool is_last = said[i - 1].from == from && said[i + 1].from != from;
+    const bool is_first = said[i + 1].from == from && said[i - 1].from != from;
+    if (is_free[from + 1] == is_free[from - 1]) continue;
+    const size_t other = is_free[from + 1] ? from + 1 : from - 1;
+    if (!(other > from ? is_last : is_first)) continue;
+    for (size_t unit = said[i].begin; unit < said[i].end; ++unit) {
+      if (IsInside(units_[unit].source, words[from])) units_[unit].source = words[other];
+    }
+    is_free[other] = false;
+  }
+}
+
 void Placer::ReadNodes() {
   std::vector<size_t> open = {root_};
   for (const Annotation& annotation : source_.annotations) {

@@ -1,6 +1,7 @@
 // Places the tags and protected parts of a source in its translation, by the tokens' alignment.
 //
-// 1. ReadUnits: the tokens become units, which are disjoint spans of the target.
+// 1. ReadUnits: the tokens become units, which are disjoint spans of the target. Where two words
+//    attend to one, and none to the word beside it, SpreadWords gives one to that.
 // 2. ReadNodes: the annotations become a tree. A node's parent is the innermost element around it.
 // 3. FindName: a protected part replaces its name, or the words that come from the name.
 // 4. PlaceElement: an element, outer before inner, takes units of its parent that no sibling has:
@@ -73,6 +74,7 @@ class Placer {
 
   // place_parts.cc: units, and the protected parts that replace them.
   void ReadUnits(absl::Span<const AlignedToken> tokens);
+  void SpreadWords();
   void ReadNodes();
   UnitRun UnitsIn(const TextSpan& target) const;
   bool Replace(TextSpan target, const TextSpan& source, std::string text);

@@ -109,6 +109,8 @@ TEST(PlaceTest, TagsGoWithTheirWords) {
 TEST(PlaceTest, ElementsKeepWords) {
   // All words come from another one. The word that stands where the element stood is taken.
   EXPECT_EQ(Placed("Hello <b>world</b>", "Hallo Welt", {0, 0}), "Hallo <b>Welt</b>");
+  EXPECT_EQ(Placed("Hello <img/>world.", "Hallo Welt.", {0, 0}), "Hallo <img/>Welt.");
+  EXPECT_EQ(Placed("<b>old</b> dog", "alter Hund", {1, 1}), "<b>alter</b> Hund");
   // A word goes with the element that it is nearest to, and an element of two gives one away.
   EXPECT_EQ(Placed("<b>big red</b> <i>dog</i> here", "gross roter Hund da", {0, 1, 1, 3}),
             "<b>gross roter</b> <i>Hund</i> da");
@@ -153,6 +155,9 @@ TEST(PlaceTest, WordsStayJoined) {
   const std::vector<AlignedToken> tokens = {
       {{0, 2}, {0, 2}}, {{2, 5}, {2, 6}}, {{5, 10}, {6, 10}}, {{10, 15}, {10, 14}}};
   EXPECT_EQ(PlaceAnnotations(source, "10 km sind weit", tokens), "10\u00a0km <b>sind</b> weit");
+  // Both words come from one.
+  const AlignedToken both[] = {{{0, 5}, {0, 5}}, {{5, 10}, {0, 5}}};
+  EXPECT_EQ(PlaceAnnotations(Parse("Hello\u00a0world"), "Hallo Welt", both), "Hallo\u00a0Welt");
   // Both words are copied.
   const MarkedText city = Parse("in New\u00a0York");
   EXPECT_EQ(PlaceAnnotations(city, "in New York", Align("in New York", "in New York", {0, 0, 0})),
