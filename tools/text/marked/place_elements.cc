@@ -30,6 +30,12 @@ std::vector<size_t> FindPhrase(absl::string_view text, absl::string_view phrase)
   return found;
 }
 
+// Returns whether a phrase begins or ends with a sign, such as that of a currency.
+bool IsSignOf(absl::string_view phrase, absl::string_view sign) {
+  return !sign.empty() && !HasWords(sign) && !absl::StrContains(".,:;!?()[]", sign) &&
+         (absl::StartsWith(phrase, sign) || absl::EndsWith(phrase, sign));
+}
+
 // Returns the part of a span between its first and last digit, or an empty one.
 TextSpan NumberIn(absl::string_view text, TextSpan span) {
   while (span.begin < span.end && !absl::ascii_isdigit(text[span.begin])) ++span.begin;
@@ -132,9 +138,16 @@ UnitRun Placer::FindCopy(const Node& element) {
     if (!at.has_value()) continue;
     UnitRun run = CutOut({*at, *at + part.end - part.begin});
     const UnitRun copy = run;
-    const auto is_own = [&](size_t unit) {  // a sign of currency beside the number
-      return part != own && units_[unit].owner == element.parent &&
-             IsInside(units_[unit].source, own);
+    // A sign of currency beside the number is that of the element, or comes from such a sign.
+    const absl::string_view phrase = text.substr(own.begin, own.end - own.begin);
+    bool has_sign = false;
+    const auto is_own = [&](size_t unit) {
+      const TextSpan& from = units_[unit].source;
+      if (part == own || units_[unit].owner != element.parent) return false;
+      if (IsInside(from, own)) return true;
+      const bool is_sign = IsSignOf(phrase, TextOf(unit)) ||
+                           IsSignOf(phrase, text.substr(from.begin, from.end - from.begin));
+      return is_sign && !std::exchange(has_sign, true);
     };
     while (run.begin > 0 && is_own(run.begin - 1)) --run.begin;
     while (run.end < units_.size() && is_own(run.end)) ++run.end;
@@ -186,12 +199,15 @@ UnitRun Placer::FindRun(const Node& element) const {
   const bool cuts_words =
       !IsWordBorder(text, element.span.begin) || !IsWordBorder(text, element.span.end);
   UnitRun found;
+  bool found_behind = false;  // siblings in front of the element are in front of what was found
+  bool is_behind = false;
   int best = 0;
   int sum = 0;
   size_t start = parent.end;
   int forgiven = 0;
   for (size_t unit = parent.begin; unit < parent.end; ++unit) {
     if (units_[unit].owner != element.parent) {
+      is_behind = nodes_[units_[unit].owner].span.begin < element.span.begin;
       start = parent.end;
     } else if ((start == parent.end || sum <= 0) && (cuts_words || IsCut(unit))) {
       start = unit;
@@ -205,8 +221,10 @@ UnitRun Placer::FindRun(const Node& element) const {
     } else if (forgiven-- <= 0) {  // an ending may attend to the word that it agrees with
       --sum;
     }
-    if (sum > best && (cuts_words || IsCut(unit + 1))) {
+    const bool is_better = sum > best || (sum == best && is_behind && !found_behind);
+    if (sum > 0 && is_better && (cuts_words || IsCut(unit + 1))) {
       best = sum;
+      found_behind = is_behind;
       found = {start, unit + 1};
     }
   }

@@ -121,6 +121,10 @@ TEST(PlaceTest, ElementsKeepWords) {
   EXPECT_EQ(Placed("see <b>1</b> and <i>2</i>", "sieh 1 und 2", {1, 0, 1, 0}),
             "sieh <b>1</b> und <i>2</i>");
   EXPECT_EQ(Placed("<b>$20</b> <i>Tom</i>", "20 $ Tom", {1, 0, 1}), "<b>20 $</b> <i>Tom</i>");
+  EXPECT_EQ(Placed("<s>$20</s> <b>$10</b> now", "jetzt $20 $ 10", {2, 0, 0, 0}),
+            "jetzt <s>$20</s> <b>$ 10</b>");
+  EXPECT_EQ(Placed("<i>5</i><b> minutes ago</b>", "vor 5 Minuten", {2, 0, 1}),
+            "vor <i>5</i> <b>Minuten</b>");
   // So are parts of words.
   EXPECT_EQ(Placed("see x<sub>i</sub> and H<sub>2</sub>SO<sub>4</sub>", "sieh H2SO4 und xi",
                    {1, 0, 1, 0}),
