@@ -107,8 +107,9 @@ constexpr char kNumber[] =
 // $19.99, -5,50 €, USD 20; 7:45, 7 p.m.; 1,000. Translations keep most of them, in the form of
 // their language, so that they are protected only where one was changed (FindAmounts).
 constexpr char kAmount[] =
-    R"((?:(?:\p{Sc}|\b[A-Z]{3})\s?)?-?\b(?:\d+(?:[.,:'\x{a0}\x{202f}]\d+)+|\d{2,}|\d))"
-    R"((?:\s?(?:[ap]\.\s?m\.|[ap]m\b|\p{Sc}|(?:USD|EUR|GBP|JPY|CHF)\b))?)";
+    R"((?:\p{Sc}|\b[A-Z]{3})\s?-?\b@N@(?:\s?(?:[ap]\.\s?m\.|[ap]m\b))?)"
+    R"(|-?\b@N@(?:\s?(?:[ap]\.\s?m\.|[ap]m\b|\p{Sc}|(?:USD|EUR|GBP|JPY|CHF)\b))?)";
+constexpr char kAmountNumber[] = R"((?:\d+(?:[.,:'\x{a0}\x{202f}]\d+)+|\d{2,}|\d))";
 // :), ;-D, <3; white space stands in front of them, and white space or a mark behind.
 constexpr char kEmoticon[] =
     R"((?:[>}]?[:;=][-o^']?[()\[\]DPpOo3/\\|*]+|[xX]D+|</?3+|\^_*\^|-_+-|\\o/|[oO]_[oO]|T_T))";
@@ -166,7 +167,7 @@ const Row* RowOf(absl::string_view part) {
 }
 
 const RE2& Amount() {
-  static const RE2& amount = *new RE2(kAmount);
+  static const RE2& amount = *new RE2(absl::StrReplaceAll(kAmount, {{"@N@", kAmountNumber}}));
   return amount;
 }
 

@@ -136,6 +136,15 @@ TEST(ProtectTest, KindsAndPattern) {
   EXPECT_TRUE(absl::StartsWith(bad.status().message(), "protect_pattern: ")) << bad.status();
 }
 
+TEST(ProtectTest, Amounts) {
+  const std::string text = "now $20 $10, USD 5 or 7 € -3,50 EUR at 7:45 pm";
+  Found found;
+  for (const TextSpan& span : FindAmounts(text)) {
+    found.push_back(text.substr(span.begin, span.end - span.begin));
+  }
+  EXPECT_EQ(found, Found({"$20", "$10", "USD 5", "7 €", "-3,50 EUR", "7:45 pm"}));
+}
+
 TEST(ProtectTest, AnyBytes) {
   std::mt19937 random(1);
   const std::string likely = "a./:%${}@\\<>()\xf0\x9f\x98\x80 \xff";
