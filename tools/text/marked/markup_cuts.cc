@@ -110,7 +110,9 @@ std::vector<size_t> FindCuts(Markup kind, Tokens tokens) {
     const bool has_front = item.begin > 0;
     const bool has_end = item.end < own.size();
     const bool is_first = content.texts == 0 && !content.has_letters;
-    const bool is_item = (has_front || has_end) && (has_front || is_first) && (has_end || is_last);
+    const bool ends_sentence = !own.empty() && absl::StrContains(".!?", own.back());
+    const bool is_item =
+        !ends_sentence && (has_front || has_end) && (has_front || is_first) && (has_end || is_last);
     const bool is_label = content.texts == 0 && absl::EndsWith(own, ":");
     const bool has_letters = HasLetters(own);
     content.is_sentence |= HasWordsOrEnd(own) && !is_label && !is_item;

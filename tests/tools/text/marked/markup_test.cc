@@ -125,6 +125,7 @@ TEST(MarkupTest, MenusAreSeveralTexts) {
   EXPECT_EQ(Html("Note: <b>dogs</b>"), "[Note: (<b>|dogs|</b>)]");
   EXPECT_EQ(Html("A <a><img> b</a>"), "[A (<a>|(<img>) b|</a>)]");
   EXPECT_EQ(Html("<b>A dog</b> <i>runs</i>."), "[(<b>|A dog|</b>) (<i>|runs|</i>).]");
+  EXPECT_EQ(Html("<b>A dog</b> / cat runs."), "[(<b>|A dog|</b>) / cat runs.]");
   EXPECT_EQ(Html("<b>A dog</b> and <i>cat</i>"), "[(<b>|A dog|</b>) and (<i>|cat|</i>)]");
   EXPECT_EQ(Html("<b>Stop</b>!"), "[(<b>|Stop|</b>)!]");
   EXPECT_EQ(Html("<i>The dog</i><i> is big</i>"), "[(<i>|The dog|</i>)(<i>| is big|</i>)]");
