@@ -139,7 +139,7 @@ size_t MarkupLexer::Next(size_t pos) {
   const bool is_raw = html && skipped_.depth > 0 && IsRawElement(skipped_.name);
   const bool has_lines = preserved_depth_ > 0 && skipped_.depth == 0;
   pos = text_.find_first_of(is_raw         ? "<"
-                            : has_escapes_ ? "<&]\\"
+                            : has_escapes_ ? (has_lines ? "<&]\\\r\n" : "<&]\\")
                             : has_lines    ? "<&]\r\n"
                             : cdata_       ? "<&]"
                                            : "<&",

@@ -80,7 +80,11 @@ const Lines& Pieces() {
                                          "<ex/>",
                                          "<li translate=no>",
                                          "<li>",
-                                         "</ul>"});
+                                         "</ul>",
+                                         "</ ",
+                                         " | ",
+                                         "&gt;",
+                                         "<string>"});
   return *pieces;
 }
 

@@ -199,7 +199,11 @@ const Strings& Pieces() {
                                            "=",
                                            "\uFFFC",
                                            "<bpt>",
-                                           "</bpt>"});
+                                           "</bpt>",
+                                           "</ ",
+                                           " | ",
+                                           "&raquo;",
+                                           "<string>"});
   return *pieces;
 }
 
