@@ -65,11 +65,16 @@ void Placer::SpreadWords() {
   words.push_back({text.size(), text.size()});
   std::vector<bool> is_free(words.size(), true);
   is_free.front() = is_free.back() = false;
-  for (size_t i = 0; i < words.size(); ++i) {  // parts have names, which tell where they are
-    is_free[i] =
-        is_free[i] && absl::c_none_of(source_.annotations, [&](const Annotation& each) {
-          return each.replaces && each.span.begin < words[i].end && words[i].begin < each.span.end;
-        });
+  const auto first_behind = [&](size_t at) {  // the first word that ends behind a place
+    return absl::c_partition_point(words, [at](const TextSpan& word) { return word.end <= at; }) -
+           words.begin();
+  };
+  for (const Annotation& part : source_.annotations) {  // parts have names, which tell their place
+    if (!part.replaces) continue;
+    for (size_t i = first_behind(part.span.begin); i < words.size(); ++i) {
+      if (words[i].begin >= part.span.end) break;
+      is_free[i] = false;
+    }
   }
   struct Said : UnitRun {
     size_t from;  // the word that the first of the units comes from
@@ -79,11 +84,11 @@ void Placer::SpreadWords() {
     size_t from = 0;
     do {
       const TextSpan& source = units_[end].source;
-      const auto word = absl::c_partition_point(
-          words, [&](const TextSpan& each) { return each.end <= source.begin; });
-      if (source.begin == source.end || word == words.end() || !HasWords(TextOf(end))) continue;
-      if (from == 0) from = word - words.begin();
-      is_free[word - words.begin()] = false;
+      const size_t word = first_behind(source.begin);
+      if (source.begin == source.end || word + 1 >= words.size()) continue;
+      if (!HasWords(TextOf(end))) continue;
+      if (from == 0) from = word;
+      is_free[word] = false;
     } while (++end < units_.size() && units_[end].target.begin == units_[end - 1].target.end);
     if (from > 0) said.push_back({{begin, end}, from});
   }
