@@ -14,7 +14,7 @@ class Prefetcher;  // cache.h
 // cross-attention, in a model of type `type`: float32 where its algorithm wants that.
 CacheType SourceType(const MixerSpec& mixer, CacheType type);
 
-// Makes of the keys and values of a source, [positions, 2 D], what is stored of them (StoreSource,
+// Makes of the keys and values of a source, [positions, 2 I], what is stored of them (StoreSource,
 // cache.h): keys mapped as the score wants them, and the means of neighbours. Works in place, and
 // returns the number of keys. The keys of ReducedAttention are reduced when they come. REQUIRES:
 // positions > 0.

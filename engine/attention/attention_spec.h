@@ -1,7 +1,7 @@
 // The arguments of attention, softmax(scale q k^T + bias) v (Vaswani et al. 2017): its shape, its
 // mechanism, and the layouts of queries, keys, values and results.
 //
-// Letters: H heads, d = size of a head, D = H d, S keys, R queries.
+// Letters: H heads, d = size of a head, I = H d, S keys, R queries.
 #ifndef NIBU_ENGINE_ATTENTION_ATTENTION_SPEC_H_
 #define NIBU_ENGINE_ATTENTION_ATTENTION_SPEC_H_
 
@@ -77,7 +77,7 @@ struct AttentionSpec {
   RelativeVectors relative = {};
 };
 
-// q [R, D], rows `stride` floats apart: the queries of positions first, first + step, ... (which a
+// q [R, I], rows `stride` floats apart: the queries of positions first, first + step, ... (which a
 // bias asks for).
 struct Queries {
   const float* rows;
@@ -91,7 +91,7 @@ struct Queries {
   float centre(int r) const { return centres == nullptr ? 0 : centres[r]; }
 };
 
-// Keys and values as maps make them: [S, D] each, rows `stride` floats apart.
+// Keys and values as maps make them: [S, I] each, rows `stride` floats apart.
 struct KeyValueRows {
   const float* keys;
   const float* values;
@@ -106,7 +106,7 @@ using CacheType = ComputeType;
 struct KeysValues {
   CacheType type = CacheType::kFloat32;
   const void* keys = nullptr;    // packed
-  const void* values = nullptr;  // [S, D]
+  const void* values = nullptr;  // [S, I]
   size_t value_stride = 0;       // elements from one row of values to the next
   int positions = 0;             // S
   size_t head_stride = 0;        // positions from one head's keys to the next one's
@@ -128,7 +128,7 @@ using AttentionMemory = std::variant<KeyValueRows, KeysValues, CellHistory>;
 
 // Where the results go; overlaps nothing.
 struct AttentionOutput {
-  float* rows;    // [R, D]
+  float* rows;    // [R, I]
   size_t stride;  // floats from one row to the next
   // [H, R, S], what values are summed with; null: not wanted, or the mixer has no matrix.
   float* weights = nullptr;

@@ -1,7 +1,7 @@
 // The memory layouts in which a decoder keeps keys and values between its steps, and the functions
 // that write and view them.
 //
-// Letters: H heads, d = size of a head, D = H d (which engine/model calls I), S positions, S' = S
+// Letters: H heads, d = size of a head, I = H d, S positions, S' = S
 // rounded up to kKeyBlock. Elements are float32, bfloat16, or int8 with a scale for each head of
 // each position, x = q * scale, scale = max|x| / 127.
 #ifndef NIBU_ENGINE_ATTENTION_CACHE_H_
@@ -31,7 +31,7 @@ inline size_t ElementSize(CacheType type) {
 
 // In int8, pairs of a source's elements lie together, since the kernels multiply and add two at a
 // time: keys [d' / 2][kKeyBlock][2] a block, with d' = d rounded up to even, and values
-// [S'' / 2][D][2], with S'' = S rounded up to even. What is added is 0.
+// [S'' / 2][I][2], with S'' = S rounded up to even. What is added is 0.
 struct PackedLayout {
   explicit PackedLayout(CacheType type)
       : element(ElementSize(type)), pair(type == CacheType::kInt8 ? 2 : 1) {}
@@ -42,7 +42,7 @@ struct PackedLayout {
   size_t pair;     // elements
 };
 
-// packed [H][S' / kKeyBlock][d][kKeyBlock] from keys [S, D] whose rows are `stride` floats apart.
+// packed [H][S' / kKeyBlock][d][kKeyBlock] from keys [S, I] whose rows are `stride` floats apart.
 // REQUIRES: `packed` is 64-byte aligned.
 void PackKeys(const AttentionShape& shape, const float* keys, size_t stride, int positions,
               float* packed);
@@ -50,11 +50,11 @@ void PackKeys(const AttentionShape& shape, const float* keys, size_t stride, int
 size_t PackedKeySize(const AttentionShape& shape, int positions);
 
 // Returns the bytes that the keys and values of a whole source take in one piece of memory:
-//   packed keys | values [S, D], int8 in pairs | int8: scales of the keys [H][S'], of the values
+//   packed keys | values [S, I], int8 in pairs | int8: scales of the keys [H][S'], of the values
 //   [H][S']
 // REQUIRES: the memory is 64-byte aligned.
 size_t SourceBytes(const AttentionShape& shape, int positions, CacheType type);
-// Stores a source from rows of D keys and D values, [S, 2 D].
+// Stores a source from rows of I keys and I values, [S, 2 I].
 void StoreSource(const AttentionShape& shape, const float* keys_values, int positions,
                  CacheType type, void* memory);
 KeysValues ViewSource(const AttentionShape& shape, int positions, CacheType type,
@@ -62,17 +62,17 @@ KeysValues ViewSource(const AttentionShape& shape, int positions, CacheType type
 // Returns a view of positions begin .. end - 1. REQUIRES: 0 <= begin < end <= source.positions;
 // `begin` is a multiple of kKeyBlock; so is `end`, unless it is the number of positions.
 KeysValues SliceSource(const AttentionShape& shape, const KeysValues& source, int begin, int end);
-// Sets `rows` [S, 2 D] to what StoreSource was given. REQUIRES: float32.
+// Sets `rows` [S, 2 I] to what StoreSource was given. REQUIRES: float32.
 void UnpackSource(const AttentionShape& shape, const KeysValues& source, float* rows);
 
 // A cell, the keys and values of one position:
-//   D keys | D values | int8: scales of the keys [H], of the values [H]
+//   I keys | I values | int8: scales of the keys [H], of the values [H]
 size_t CellBytes(const AttentionShape& shape, CacheType type);
 // Returns the byte at which the scales of an int8 cell begin.
 inline size_t CellScales(const AttentionShape& shape) {
   return (2 * static_cast<size_t>(shape.heads * shape.head_dim) + 3) / 4 * 4;
 }
-// Stores a cell from D keys and D values.
+// Stores a cell from I keys and I values.
 void StoreCell(const AttentionShape& shape, const float* keys_values, CacheType type, void* cell);
 
 // Requests the memory that attention reads next while attention works on something else: keys and

@@ -7,10 +7,10 @@
 //                     [R, I] of cross-attention
 //   context [R, I]    the result of an attention, before its output projection
 // For each layer, with LN(x + f(x)) in post-norm and x + f(LN(x)) in pre-norm (Sublayer):
-//   f = SelfAttention(x W_qkv, the tokens up to its own) W_o
+//   f = SelfAttention(x W_qkv, the tokens up to its own) W_o: masked multi-head self-attention
 //       or, in place of attention (SSRU, simpler simple recurrent unit):
 //       f = relu(c), c = s * c_before + (1 - s) * v, s = sigmoid(g), [g | v] = x W_gv
-//   f = CrossAttention(x W_q, the source) W_o
+//   f = CrossAttention(x W_q, the source) W_o: multi-head cross-attention
 //   f = act(x W_up) W_down, or gated: (act(x W_up) * (x W_gate)) W_down
 // Products have all rows at once; attention goes sentence by sentence, as each has keys of its own.
 #include "engine/model/decoder.h"
@@ -120,8 +120,9 @@ RowSpan<float> Decoder::Step(absl::Span<const Input> inputs) {
   return x;
 }
 
-// Row by row: stores the token's key and value, then attends to all positions up to its own. The
-// next row's history is prefetched meanwhile.
+// Masked self-attention, row by row: stores the token's key and value, then attends to all
+// positions up to its own, since the history has no others. The next row's history is prefetched
+// meanwhile.
 void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, RowSpan<const float> qkv,
                             RowSpan<float> out) {
   ScopedTimer timer(&workspace_->profile.attention);
@@ -218,8 +219,8 @@ const float* Decoder::Centres(absl::Span<const Input> inputs, int layer, RowSpan
   return PredictCentres(model_.config, model_.weights.decoder[l].mixer, in, queries_, workspace_);
 }
 
-// Sentence by sentence: the queries of all its hypotheses attend to the one source. The next
-// sentence's source is prefetched meanwhile.
+// Cross-attention, sentence by sentence: the queries of all its hypotheses attend to the one
+// source. The next sentence's source is prefetched meanwhile.
 void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, RowSpan<const float> in,
                              RowSpan<const float> q, RowSpan<float> out) {
   const float* centres = Centres(inputs, layer, in);

@@ -6,7 +6,8 @@
 //   qkv     [N, 3 I]  q | k | v, side by side
 //   context [N, I]    the result of attention, before its output projection
 // For each layer, with LN(x + f(x)) in post-norm and x + f(LN(x)) in pre-norm (Sublayer):
-//   f = Attention(x W_qkv) W_o, each sentence to itself, by the layer's mechanism (MixerSpec)
+//   f = Attention(x W_qkv) W_o: multi-head self-attention, each sentence to itself, by the layer's
+//       mechanism (MixerSpec)
 //   f = act(x W_up) W_down, or gated: (act(x W_up) * (x W_gate)) W_down
 // A mechanism that is no attention has MixTokens in place of attention and its projections. For
 // mechanisms with fewer keys than tokens, KeyRows makes the keys; for windows around predicted

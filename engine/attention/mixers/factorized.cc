@@ -65,7 +65,7 @@ namespace {
 HWY_EXPORT(MultiplyKeysValues);
 HWY_EXPORT(MultiplyQuery);
 
-// out [D] += q * (conv(V) + b) for the query of position `query`, see the header.
+// out [I] += q * (conv(V) + b) for the query of position `query`, see the header.
 void AddConvolution(const AttentionSpec& spec, int kernel, const KeyValueRows& memory, int query,
                     const float* q, float* out) {
   const auto size = static_cast<size_t>(kernel);

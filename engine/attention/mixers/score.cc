@@ -68,7 +68,7 @@ HWY_EXPORT(AddConcatScores);
 // Queries whose concat scores are held at a time.
 constexpr int kMostQueries = 64;
 
-// out [D] = each head's map times x [D]; `first`: the map's first column.
+// out [I] = each head's map times x [I]; `first`: the map's first column.
 void MapHeads(const AttentionSpec& spec, size_t first, const float* x, float* out) {
   const auto dim = static_cast<size_t>(spec.shape.head_dim);
   const size_t columns = spec.mixer.score == Score::kConcat ? 2 * dim : dim;

@@ -16,7 +16,7 @@ class Prefetcher;  // cache.h
 // Queries times what the score multiplies them by, in the arena; themselves if that is nothing.
 Queries MapQueries(const AttentionSpec& spec, const Queries& queries, Arena* arena);
 
-// Multiplies keys [positions, D], whose rows are `stride` floats apart, by what the score
+// Multiplies keys [positions, I], whose rows are `stride` floats apart, by what the score
 // multiplies them by; leaves them if that is nothing.
 void MapKeys(const AttentionSpec& spec, size_t stride, int positions, float* keys);
 
