@@ -40,7 +40,8 @@ absl::Span<const OptionRow> BenchOptionRows() {
           {.help =
                "File with translations of --src, line by line, that those of a run are compared "
                "with. Each run then has its BLEU and chrF, which equal sacreBLEU's, and the "
-               "share of lines that equal those of the first run. --compute_type=float32,int8 "
+               "share of lines that equal those of the first run with this beam. "
+               "--compute_type=float32,int8 "
                "thus tells what int8 costs.",
            .type = "path",
            .needs = "src",

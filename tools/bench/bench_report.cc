@@ -22,6 +22,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// A run that takes less time has no ratio to the floor: starting and waking the workers counts.
+constexpr double kLeastSeconds = 0.05;
+
 // Adds the options of nibu-bench that differ from their defaults to `json`, by name, unless it has
 // them already.
 void AddChanged(absl::Span<const OptionRow> rows, const void* values, Json* json) {
@@ -139,10 +142,9 @@ const std::vector<Group>& Groups() {
         {"sq", "p99", 6,
          [](const R& r) { return Rounded(Milliseconds(r.measurement.latencies, 0.99)); }}}},
       {"ms a line",
-       {{"s", "p50", 5, [](const R& r) { return Number(Milliseconds(r.line_latencies, 0.5), 0); }},
-        {"s", "p90", 5, [](const R& r) { return Number(Milliseconds(r.line_latencies, 0.9), 0); }},
-        {"s", "p99", 5,
-         [](const R& r) { return Number(Milliseconds(r.line_latencies, 0.99), 0); }}}},
+       {{"s", "p50", 5, [](const R& r) { return Rounded(Milliseconds(r.line_latencies, 0.5)); }},
+        {"s", "p90", 5, [](const R& r) { return Rounded(Milliseconds(r.line_latencies, 0.9)); }},
+        {"s", "p99", 5, [](const R& r) { return Rounded(Milliseconds(r.line_latencies, 0.99)); }}}},
       {"MB",
        {{"sq", "peak", 6,
          [](const R& r) { return Number(static_cast<double>(r.peak_rss_bytes) / 1e6, 1); }},
@@ -163,7 +165,7 @@ const std::vector<Group>& Groups() {
         {"tl", "ratio", 5,
          [](const R& r) {
            const std::optional<double> ratio = FloorRatio(r);
-           return ratio ? Number(*ratio, 2) : "short";
+           return ratio ? Number(*ratio, 2) : "-";
          }}}},
       {"limit",
        {{"tl", "ratio", 5, [](const R& r) { return Number(r.limit_seconds / r.seconds, 2); }},
@@ -218,8 +220,21 @@ double Percentile(std::vector<double> values, double part) {
 
 std::optional<double> FloorRatio(const BenchResult& result) {
   const double ratio = result.matmul_floor_seconds / result.seconds;
-  if (ratio > 1) return std::nullopt;
+  if (ratio > 1 || result.seconds < kLeastSeconds) return std::nullopt;
   return ratio;
+}
+
+std::string WhyNoFloorRatio(const BenchResult& result) {
+  if (FloorRatio(result).has_value()) return "";
+  if (result.seconds < kLeastSeconds) {
+    return absl::StrFormat(
+        "the run took %.0f ms, which is too short for a ratio to the matmul "
+        "floor; give more --sentences",
+        1e3 * result.seconds);
+  }
+  return "the run took less time than its matrix products alone afterwards, so that it has no "
+         "ratio "
+         "to the matmul floor; other programs are in the way, give more --sentences or --repeat";
 }
 
 std::string BenchJson(const BenchResult& result) {
@@ -228,26 +243,30 @@ std::string BenchJson(const BenchResult& result) {
   const std::optional<double> ratio = FloorRatio(result);
   const bool is_text = !result.source_file.empty();
   const std::string shortlist = result.has_shortlist ? settings.loading.shortlist : "none";
-  Json json = {{"model", result.model},
-               {"compute_type", ComputeTypeName(settings.compute_type)},
-               {"isa", InstructionSet()},
-               {"cpu", CpuName()},
-               {"version", Version()},
-               {"threads", settings.translator.threads},
-               {"beam_size", settings.decoding.beam_size},
-               {"batch_size", settings.translator.batch_size},
-               {"source_file", is_text ? Json(result.source_file) : Json()},
-               {"source_sha256", is_text ? Json(result.source_sha256) : Json()},
-               {"split_sentences", is_text ? Json(settings.text.split_sentences) : Json()},
-               {"source_length", is_text ? Json() : Json(settings.source_length)},
-               {"output_length", settings.output_length},
-               {"lines", result.lines},
-               {"search", SearchJson(settings)},
-               {"encoder_attention", result.encoder_attention},
-               {"cross_attention", result.cross_attention},
-               {"draft_model", settings.loading.draft_model},
-               {"shortlist", shortlist},
-               {"matmul", settings.speed.matmul == MatmulKernels::kOneDnn ? "onednn" : "auto"}};
+  Json json = {
+      {"model", result.model},
+      {"compute_type", ComputeTypeName(settings.compute_type)},
+      {"isa", InstructionSet()},
+      {"cpu", CpuName()},
+      {"version", Version()},
+      {"threads", settings.translator.threads},
+      {"beam_size", settings.decoding.beam_size},
+      {"batch_size", settings.translator.batch_size},
+      {"source_file", is_text ? Json(result.source_file) : Json()},
+      {"source_sha256", is_text ? Json(result.source_sha256) : Json()},
+      {"split_sentences", is_text ? Json(settings.text.split_sentences) : Json()},
+      {"source_length", is_text ? Json() : Json(settings.source_length)},
+      {"reference_file", result.reference_file.empty() ? Json() : Json(result.reference_file)},
+      {"reference_sha256", result.reference_file.empty() ? Json() : Json(result.reference_sha256)},
+      {"repeat", result.repeat},
+      {"output_length", settings.output_length},
+      {"lines", result.lines},
+      {"search", SearchJson(settings)},
+      {"encoder_attention", result.encoder_attention},
+      {"cross_attention", result.cross_attention},
+      {"draft_model", settings.loading.draft_model},
+      {"shortlist", shortlist},
+      {"matmul", settings.speed.matmul == MatmulKernels::kOneDnn ? "onednn" : "auto"}};
   AddChanged(ModelOptionRows(), &settings.loading, &json);
   AddChanged(SpeedOptionRows(), &settings.speed, &json);
   const Json figures = {

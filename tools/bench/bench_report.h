@@ -17,9 +17,11 @@ std::string CpuName();
 // are no values. REQUIRES: 0 <= part <= 1.
 double Percentile(std::vector<double> values, double part);
 
-// Returns the share of the run's time that its matmuls alone take, or nullopt if the run is too
-// short to tell, since the matmuls took longer when they were replayed.
+// Returns the share of the run's time that its matmuls alone take, or nullopt if that cannot be
+// told: the run is too short, or the matmuls took longer when they were replayed.
 std::optional<double> FloorRatio(const BenchResult& result);
+// Returns why there is no ratio, for the user; empty if there is one.
+std::string WhyNoFloorRatio(const BenchResult& result);
 
 // Returns a JSON object, without a line end: the workload, with everything in which two runs may
 // differ, and the figures. The member `search` has the options of search that differ from nibu's

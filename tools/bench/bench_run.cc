@@ -90,11 +90,25 @@ absl::Status Bench::Load(const ModelOptions& loading) {
   const Clock::time_point start = Clock::now();
   NIBU_ASSIGN_OR_RETURN(OpenedModel opened,
                         OpenModelOrShape(workload_.models[0], workload_.is_shape, loading));
+  ModelConfig& config = opened.config;
+  if (workload_.is_shape && config.position_kind != PositionKind::kLearned) {
+    const int suffix = static_cast<int>(config.source_suffix.size());
+    config.max_positions = std::max(config.max_positions, longest_ + suffix);
+  }
   NIBU_ASSIGN_OR_RETURN(ModelParts parts, LoadParts(std::move(opened), workload_.models, loading));
   model_ = std::make_shared<ModelParts>(std::move(parts));
   max_length_factor_ = model_->loaded.defaults.max_length_factor;
   load_seconds_ = SecondsSince(start);
   load_peak_bytes_ = PeakMemoryBytes();
+  return absl::OkStatus();
+}
+
+absl::Status Bench::Begin(absl::Span<const BenchSettings> runs) {
+  for (const BenchSettings& run : runs) {
+    longest_ = std::max({longest_, run.source_length, run.output_length});
+  }
+  NIBU_RETURN_IF_ERROR(Load(runs[0].loading));
+  for (const BenchSettings& run : runs) NIBU_RETURN_IF_ERROR(CheckLengths(run));
   return absl::OkStatus();
 }
 
@@ -105,8 +119,9 @@ absl::Status Bench::CheckLengths(const BenchSettings& settings) const {
   const int suffix = static_cast<int>(config.source_suffix.size());
   const int longest = std::max(settings.source_length, workload_.lines.empty() ? 47 : 1);
   if (longest > std::min(settings.translator.max_source_length, config.max_positions - suffix)) {
-    return Invalid("sources of ", longest, " tokens are more than --max_input_length or the ",
-                   positions, "; set a shorter --source_length");
+    return Invalid("sources of ", longest, " tokens", suffix > 0 ? " and their end" : "",
+                   " are more than --max_input_length or the ", positions,
+                   "; set a shorter --source_length or --lengths");
   }
   if (settings.output_length > config.max_positions) {
     return Invalid("--output_length=", settings.output_length, " is more than the ", positions);
@@ -115,10 +130,10 @@ absl::Status Bench::CheckLengths(const BenchSettings& settings) const {
 }
 
 absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
-  if (model_ == nullptr || model_->loaded.model->compute_type != settings.compute_type) {
+  ABSL_ASSERT(model_ != nullptr);
+  if (model_->loaded.model->compute_type != settings.compute_type) {
     NIBU_RETURN_IF_ERROR(Load(settings.loading));
   }
-  NIBU_RETURN_IF_ERROR(CheckLengths(settings));
   ResetPeakMemory();
 
   Options text = settings.text;
@@ -207,10 +222,12 @@ absl::Status Bench::CompareWithLimit(const std::vector<MatmulRecorder>& products
 absl::Status Bench::Score(BenchResult* result) {
   if (workload_.references.empty()) return absl::OkStatus();
   NIBU_ASSIGN_OR_RETURN(result->quality, ScoreText(result->translations, workload_.references));
-  if (first_.empty()) first_ = result->translations;
+  const TextLines& lines = result->translations;
+  const TextLines& first =
+      first_.try_emplace(result->settings.decoding.beam_size, lines).first->second;
   size_t equal = 0;
-  for (size_t i = 0; i < first_.size(); ++i) equal += first_[i] == result->translations[i] ? 1 : 0;
-  result->equal_lines = static_cast<double>(equal) / static_cast<double>(first_.size());
+  for (size_t i = 0; i < first.size(); ++i) equal += first[i] == lines[i] ? 1 : 0;
+  result->equal_lines = static_cast<double>(equal) / static_cast<double>(first.size());
   return absl::OkStatus();
 }
 
@@ -223,6 +240,9 @@ void Bench::Describe(const BenchSettings& settings, BenchResult* result) const {
   result->settings = settings;
   result->source_file = workload_.source_file;
   result->source_sha256 = workload_.source_sha256;
+  result->reference_file = workload_.reference_file;
+  result->reference_sha256 = workload_.reference_sha256;
+  result->repeat = workload_.repeat;
   result->lines = workload_.lines.empty() ? result->sentences : workload_.lines.size();
   result->encoder_attention = mechanisms(config.encoder_attention);
   result->cross_attention = mechanisms(config.cross_attention);

@@ -12,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "engine/translator.h"
 #include "tools/bench/bleu.h"
 #include "tools/bench/matmul_recorder.h"
@@ -29,8 +31,10 @@ struct BenchWorkload {
   std::string source_file = {};    // the text's file, or "bundled"
   std::string source_sha256 = {};  // that of the lines, each with a line feed behind it
   int sentences = 256;             // number of random sources
-  // Translations of the lines, to which those of a run are compared.
+  // Translations of the lines, to which those of a run are compared, their file and its checksum.
   std::vector<TextLines> references = {};
+  std::string reference_file = {};
+  std::string reference_sha256 = {};
   int repeat = 1;  // number of measured runs; the fastest counts
 };
 
@@ -51,6 +55,9 @@ struct BenchResult {
   BenchSettings settings;
   std::string source_file;  // empty: random sources
   std::string source_sha256;
+  std::string reference_file;  // empty: none
+  std::string reference_sha256;
+  int repeat = 1;
   std::string encoder_attention;  // the mechanisms in effect
   std::string cross_attention;
   bool has_shortlist = false;
@@ -77,8 +84,8 @@ struct BenchResult {
   double matmul_floor_seconds = 0;  // see MatmulFloor
   MachinePeak peak = {};
   double limit_seconds = 0;  // see MatmulRecorder::Limit; the worker for which it is longest
-  // With references: the scores, and the share of the lines that equal those of the sweep's first
-  // run.
+  // With references: the scores, and the share of the lines that equal those of the first run with
+  // the same beam.
   std::optional<Quality> quality = {};
   double equal_lines = 1;
 };
@@ -90,8 +97,11 @@ class Bench {
  public:
   explicit Bench(BenchWorkload workload) : workload_(std::move(workload)) {}
 
-  // Measures a run. Returns the errors of the model and the text, and InvalidArgument if lengths
-  // are beyond the model's positions.
+  // Loads the model, and checks the lengths of all runs. Returns the errors of the model, and
+  // InvalidArgument if lengths are beyond its positions. A model that is only a shape, whose
+  // positions have no weights, gets as many as the runs need.
+  absl::Status Begin(absl::Span<const BenchSettings> runs);
+  // Measures a run. Returns the errors of the model and the text. REQUIRES: Begin was called.
   absl::StatusOr<BenchResult> Run(const BenchSettings& settings);
 
  private:
@@ -100,7 +110,8 @@ class Bench {
   // Measures how near the run is to what the machine can do at most.
   absl::Status CompareWithLimit(const std::vector<MatmulRecorder>& products,
                                 const TranslatorOptions& options, BenchResult* result);
-  // Compares the run's translations with the references and with those of the first run.
+  // Compares the run's translations with the references and with those of the first run with this
+  // beam.
   absl::Status Score(BenchResult* result);
   // Sets what the result says of its workload.
   void Describe(const BenchSettings& settings, BenchResult* result) const;
@@ -112,7 +123,8 @@ class Bench {
   int64_t load_peak_bytes_ = 0;
   // The peaks that were measured, by compute type, kernels, threads and bytes.
   std::map<std::tuple<ComputeType, MatmulKernels, int, size_t>, MachinePeak> peaks_;
-  TextLines first_;  // the translations of the first run
+  std::map<int, TextLines> first_;  // the translations of the first run, by beam size
+  int longest_ = 0;                 // the most tokens of a random source or its output
 };
 
 // Returns `sentences` sources of `length` random tokens each (0: of 12 to 47), with ids below

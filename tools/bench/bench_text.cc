@@ -36,7 +36,11 @@ absl::Status ReadBenchText(const BenchOptions& bench, BenchWorkload* workload) {
   if (!bench.ref.empty()) {
     NIBU_ASSIGN_OR_RETURN(workload->references.emplace_back(), ReadTextLines(bench.ref));
     // Files that do not belong together are refused before anything is translated.
-    NIBU_RETURN_IF_ERROR(CheckReferences(lines, workload->references));
+    if (lines.size() != workload->references[0].size()) {
+      return Invalid(workload->source_file, " has ", lines.size(), " lines and ", bench.ref, " ",
+                     workload->references[0].size(), "; they belong together line by line");
+    }
+    workload->reference_file = bench.ref;
   }
   if (bench.sentences > 0) {
     const size_t most = std::min(lines.size(), static_cast<size_t>(bench.sentences));
@@ -46,7 +50,11 @@ absl::Status ReadBenchText(const BenchOptions& bench, BenchWorkload* workload) {
   if (absl::c_all_of(lines, [](const std::string& line) { return IsBlank(line); })) {
     return Invalid(workload->source_file, " has no text; give a file with a segment a line");
   }
-  workload->source_sha256 = Sha256(absl::StrCat(absl::StrJoin(lines, "\n"), "\n"));
+  const auto hash = [](const TextLines& text) {
+    return Sha256(absl::StrCat(absl::StrJoin(text, "\n"), "\n"));
+  };
+  workload->source_sha256 = hash(lines);
+  if (!workload->references.empty()) workload->reference_sha256 = hash(workload->references[0]);
   return absl::OkStatus();
 }
 

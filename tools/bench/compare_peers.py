@@ -65,6 +65,7 @@ class Program:
 
     def run(self, source, output, pin):
         command = [*pin, *self.command(str(source), str(output))]
+        output.unlink(missing_ok=True)
         before = processor_seconds()
         try:
             done = subprocess.run(command, env=self.environment, capture_output=True, text=True, errors="replace",
@@ -76,11 +77,17 @@ class Program:
             said = [line.strip() for line in done.stderr.splitlines() if line.strip() and "[info]" not in line]
             raise Failed(f"{self.name}: ended with {done.returncode}: {' '.join(said[-2:])}")
         self.log = done.stderr
-        self.lines = pathlib.Path(output).read_text(encoding="utf-8").removesuffix("\n").split("\n")
+        expected = source.read_text(encoding="utf-8").count("\n")
+        written = output.read_text(encoding="utf-8") if output.exists() else ""
+        if written.count("\n") != expected:
+            raise Failed(f"{self.name}: wrote {written.count(chr(10))} lines for {expected}")
+        self.lines = written.removesuffix("\n").split("\n")
         self.tokens = sum(len(line.split()) for line in self.lines)
 
     def rates(self):
-        return [self.tokens / max(seconds - self.start, 1e-3) for seconds in self.seconds]
+        """Tokens per second of each run, without those for the first line."""
+        tokens = self.tokens - len(self.lines[0].split())
+        return [tokens / max(seconds - self.start, 1e-3) for seconds in self.seconds]
 
 
 def ways_of_ct2(flags):
@@ -220,6 +227,8 @@ def main():
         lines = list(dict.fromkeys(filter(str.strip, text.split("\n"))))
         if not lines:
             raise Failed(f"{options.src} has no text")
+        if len(lines) == 1:
+            raise Failed(f"{options.src} has a single line, whose time is that of the start; give some hundred")
         compare(programs, lines, options, pin)
     except (Failed, OSError, UnicodeDecodeError) as error:
         print(f"compare_peers.py: error: {error}", file=sys.stderr)

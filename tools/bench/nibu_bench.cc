@@ -59,9 +59,11 @@ ProgramInfo Program(Settings* settings) {
       "matrix products, replayed with nothing between them; its ratio is to the time of the\n"
       "run. The limit's ratio is the same if each product ran at the peak of this machine,\n"
       "which is measured: GOP/s of a thread's products, or GB/s of its reading weights where\n"
-      "that takes longer. With --ref the table has BLEU, chrF, the share of lines that equal\n"
-      "those of the first run, and memory; with --lengths it has the cost of a token. --json\n"
-      "has all figures. nibu-bench attention measures mechanisms of attention, and nibu-bench\n"
+      "that takes longer, mostly from a cache if the weights fit into one. The rest of the time\n"
+      "is other work and waiting. With --ref the table has BLEU, chrF, the share of lines that\n"
+      "equal those of the first run with this beam, and memory; with --lengths it has the cost\n"
+      "of a token. --json has all figures. nibu-bench attention measures mechanisms of attention, "
+      "and nibu-bench\n"
       "bleu scores files.",
       {{CliOptionRows(), &settings->cli},
        {BenchOptionRows(), &settings->bench},
@@ -187,7 +189,7 @@ std::optional<BenchTable> TableOf(const BenchOptions& bench) {
   return bench.lengths > 0 ? BenchTable::kLengths : BenchTable::kSpeed;
 }
 
-// Checks all runs before the first one begins.
+// Returns the settings of all runs.
 absl::StatusOr<std::vector<BenchSettings>> ReadRuns(const Settings& asked,
                                                     const BenchWorkload& workload) {
   ModelDefaults defaults;
@@ -216,14 +218,15 @@ absl::Status Run(int argc, char** argv) {
   const std::optional<BenchTable> table = TableOf(asked.bench);
   const Progress progress(asked.bench.progress, runs.size());
   Bench bench(workload);
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(bench.Begin(runs)));
   std::string times;  // the table of kTime
   for (size_t i = 0; i < runs.size(); ++i) {
     progress.Begin(i + 1);
     const absl::StatusOr<BenchResult> result = bench.Run(runs[i]);
     progress.End();
-    NIBU_RETURN_IF_ERROR(UsageOfFlag(result.status()));
-    if (!FloorRatio(*result).has_value()) {
-      PrintWarning("the run is too short for a ratio to the matmul floor; give more --sentences");
+    NIBU_RETURN_IF_ERROR(result.status());
+    if (const std::string why = WhyNoFloorRatio(*result); !why.empty()) {
+      PrintWarning(runs.size() == 1 ? why : absl::StrCat("run ", i + 1, ": ", why));
     }
     if (table.has_value() && i == 0) NIBU_RETURN_IF_ERROR(Print(HeadOf(*table, *result)));
     NIBU_RETURN_IF_ERROR(

@@ -5,8 +5,8 @@
     nibu-bench --json --beam_size=1,2,4,8 --src=SOURCE --ref=REFERENCE | tools/bench/plot_bench.py --out=bench.svg
     nibu-bench attention --json --lengths=64,256,1024,4096,16384 | tools/bench/plot_bench.py --out=bench.svg
 
-Each setting that has several values is the axis of a panel. Runs share a line if they are alike in all settings but
-that one; what all runs have in common stands in the title.
+Batch, source length, beam and threads are the axis of a panel if they have several values. Runs share a line if they are
+alike in all settings but that one; what all runs have in common stands in the title.
 """
 
 import argparse
@@ -25,8 +25,11 @@ FIGURES = {
     "matmul_floor_seconds", "matmul_floor_ratio", "limit_seconds", "limit_ratio", "peak_operations_per_second",
     "peak_bytes_per_second", "bleu", "chrf", "equal_lines", "peak_bytes", "stored_bytes", "error", "exponent"}
 
+# Members that are drawn.
+NUMBERS = {"batch_size", "source_length", "output_length", "beam_size", "threads", "length", "seconds", "bleu", "chrf"}
+
 # Values of settings that need no mention in the title.
-ORDINARY = {"output_length": 0, "split_sentences": True, "encoder_attention": "full", "cross_attention": "full",
+ORDINARY = {"repeat": 1, "output_length": 0, "split_sentences": True, "encoder_attention": "full", "cross_attention": "full",
             "shortlist": "none", "matmul": "auto"}
 
 # Okabe and Ito's colours, which stay apart for colour-blind eyes; a second round is dashed.
@@ -64,29 +67,45 @@ class Panel:
     series: dict  # of each label: [(x, y, note), ...]; a note stands beside its point
 
 
+def number(run, name):
+    """A member that has to be a number."""
+    value = run[name]
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise ValueError(f"{name} is no number")
+    return value
+
+
 def read_run(line):
     run = json.loads(line)
+    if not isinstance(run, dict):
+        raise ValueError("it is no object")
+    for name in NUMBERS & run.keys():
+        if run[name] is not None or name in ("seconds", "bleu"):
+            number(run, name)
+    if ("bleu" in run) != ("chrf" in run):
+        raise ValueError("bleu and chrf belong together")
     settings = {name: value for name, value in run.items() if name not in FIGURES and name != "search"}
     settings.update({f"search {name}": value for name, value in run.get("search", {}).items()})
     figures = {name: run[name] for name in FIGURES & run.keys()}
     if "what" in run:
         if "seconds" in run:
-            figures["milliseconds"] = 1000 * float(run["seconds"])
+            figures["milliseconds"] = 1000 * number(run, "seconds")
     else:
-        figures["tokens_per_second"] = float(run["tokens_per_second"])
-        figures["peak_mb"] = float(run["peak_rss_bytes"]) / 1e6
+        figures["tokens_per_second"] = number(run, "tokens_per_second")
+        figures["peak_mb"] = number(run, "peak_rss_bytes") / 1e6
     return Run(settings, figures)
 
 
 def read_runs(name, lines):
     runs = []
-    for number, line in enumerate(lines, 1):
+    for at, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
             runs.append(read_run(line))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise BadInput(f"{name}:{number}: not a line of nibu-bench --json ({error!r})") from error
+        except (ValueError, KeyError) as error:
+            said = f"{error} is missing" if isinstance(error, KeyError) else error
+            raise BadInput(f"{name}:{at}: not a line of nibu-bench --json: {said}") from error
     return runs
 
 
@@ -103,8 +122,10 @@ def describe(name, value):
         return "source 12 to 47"
     if name in prefixes:
         return f"{prefixes[name]} {value}"
-    if name == "source_sha256":
-        return f"text {str(value)[:8]}"
+    if name in ("source_sha256", "reference_sha256"):
+        return f"{'text' if name == 'source_sha256' else 'reference'} {str(value)[:8]}"
+    if name == "reference_file":
+        return f"reference {value}"
     if name in ("model", "isa", "cpu", "compute_type", "what", "mechanism", "source_file"):
         return str(value)
     return f"{name.removeprefix('search ')} {value}"
@@ -122,8 +143,10 @@ def series_of(runs, axis, *coupled):
     """The runs that are alike in all but the axis and what goes with it, by what tells them from the others."""
     telling = [name for name in names_of(runs) if name not in (axis, *coupled) and len(values_of(name, runs)) > 1]
     # The checksum tells nothing more if each text has a name of its own.
-    if "source_file" in telling and len(values_of("source_sha256", runs)) == len(values_of("source_file", runs)):
-        telling = [name for name in telling if name != "source_sha256"]
+    for text_of in ("source", "reference"):
+        file, checksum = f"{text_of}_file", f"{text_of}_sha256"
+        if file in telling and len(values_of(checksum, runs)) == len(values_of(file, runs)):
+            telling = [name for name in telling if name != checksum]
     found = {}
     for run in runs:
         found.setdefault(run.key(axis, *coupled), []).append(run)
@@ -132,6 +155,7 @@ def series_of(runs, axis, *coupled):
         alike.sort(key=lambda run: run.settings[axis])
         shown = telling or (["compute_type"] if "compute_type" in alike[0].settings else [])
         label = ", ".join(describe(name, alike[0].settings[name]) for name in shown if name in alike[0].settings)
+        label = label or "no such option"  # others have one that is in no ordinary run
         while label in labels:  # settings that only some of the runs have
             label += " "
         labels[label] = alike
@@ -181,7 +205,7 @@ def title_of(runs):
     alike = [(name, runs[0].settings.get(name)) for name in names_of(runs) if len(values_of(name, runs)) == 1]
     # A line break within a setting would be hard to read.
     return ", ".join(describe(name, value).replace(" ", "\u00a0") for name, value in alike
-                     if value not in (None, "") and ORDINARY.get(name) != value and name != "source_sha256")
+                     if value not in (None, "") and ORDINARY.get(name) != value and not name.endswith("sha256"))
 
 
 def nice_step(most, steps=5):
@@ -278,7 +302,8 @@ def draw(runs):
     """The SVG of all panels."""
     panels = list(panels_of(runs))
     if not panels:
-        raise BadInput("nothing to draw: no setting has several values, or a run alone has a score")
+        raise BadInput("nothing to draw: neither batch, source length, beam nor threads has several values, and there "
+                       "are no two runs with a score")
     longest = max(len(label) for panel in panels for label in panel.series)
     width = LEFT + WIDTH + 60 + CHARACTER * longest
     # The lines that end a table of mechanisms have no settings but these.

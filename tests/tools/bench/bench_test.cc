@@ -339,6 +339,8 @@ TEST(BenchTest, QualityAgainstReferences) {
   EXPECT_NEAR(nlohmann::json::parse(lines[0])["bleu"].get<double>(), 100, 1e-6);
   EXPECT_NEAR(nlohmann::json::parse(lines[0])["chrf"].get<double>(), 100, 1e-6);
   EXPECT_EQ(nlohmann::json::parse(lines[0])["equal_lines"], 1);
+  EXPECT_EQ(nlohmann::json::parse(lines[0])["reference_file"], reference);
+  EXPECT_THAT(nlohmann::json::parse(lines[0])["reference_sha256"].get<std::string>(), SizeIs(64));
   const Outcome table = Shell(command + "--src=/dev/stdin", text);
   EXPECT_THAT(table.out, HasSubstr("BLEU  chrF"));
   EXPECT_THAT(table.out, HasSubstr("100.00 100.00   100.0 |"));
@@ -372,10 +374,24 @@ TEST(BenchTest, ARunThatIsTooShortHasNoFloorRatio) {
   result.seconds = 0.5;
   result.matmul_floor_seconds = 0.25;
   EXPECT_EQ(FloorRatio(result), 0.5);
+  EXPECT_EQ(WhyNoFloorRatio(result), "");
   result.matmul_floor_seconds = 0.6;
   EXPECT_EQ(FloorRatio(result), std::nullopt);
+  EXPECT_THAT(WhyNoFloorRatio(result), HasSubstr("less time than its matrix products"));
   EXPECT_TRUE(nlohmann::json::parse(BenchJson(result))["matmul_floor_ratio"].is_null());
-  EXPECT_THAT(BenchTableRow(BenchTable::kTime, result), HasSubstr("short"));
+  result.seconds = 0.003;
+  result.matmul_floor_seconds = 0.001;
+  EXPECT_EQ(FloorRatio(result), std::nullopt);
+  EXPECT_THAT(WhyNoFloorRatio(result), HasSubstr("the run took 3 ms, which is too short"));
+}
+
+// All lengths are checked before the first run; a shape gets the positions that they need.
+TEST(BenchTest, LengthsAreCheckedFirst) {
+  EXPECT_EQ(BenchTiny("--lengths=8,2000 --sentences=1").status, 0);
+  const Outcome outcome = Shell(absl::StrCat(
+      kProgram, " --threads=1 --sentences=1 --lengths=4,999999 --model=", CaptionsModelPath()));
+  EXPECT_EQ(outcome.out, "");
+  ExpectOneLineError("nibu-bench", outcome, 1, "set a shorter --source_length or --lengths");
 }
 
 TEST(BenchTest, AnEnsembleTranslates) {

@@ -127,8 +127,17 @@ class ComparePeersTest(unittest.TestCase):
         with contextlib.redirect_stdout(io.StringIO()) as out:
             module["report"]([nibu, peer], 2, "Some CPU", options)
         _, _, own, other = out.getvalue().splitlines()
-        self.assertRegex(own, r"^nibu +1\.00 +3\.00 +60 +30\.0 +100\.0 %$")
-        self.assertRegex(other, r"^peer +2\.00 +6\.00 +40 +10\.0 +3\.00 \(1\.50 to 6\.00\) +50\.0 %$")
+        self.assertRegex(own, r"^nibu +1\.00 +3\.00 +60 +29\.5 +100\.0 %$")
+        self.assertRegex(other, r"^peer +2\.00 +6\.00 +40 +9\.8 +3\.03 \(1\.51 to 6\.05\) +50\.0 %$")
+
+    def test_a_program_must_write_all_lines(self):
+        done = self.compare(self.program("nibu"), "--ct2=/bin/true")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("CTranslate2: wrote 0 lines for 1", done.stderr)
+        self.source.write_text("▁dog\n", encoding="utf-8")
+        done = self.compare(self.program("nibu"), self.program("ct2"))
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("has a single line", done.stderr)
 
     def test_failures_are_one_line(self):
         nibu = self.program("nibu")
