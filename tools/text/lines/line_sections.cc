@@ -26,7 +26,9 @@ std::vector<TextSpan> FindParts(const Protector& protector, const MarkedText& ma
   borders.insert(text.size());
   size_t begin = 0;
   for (const size_t end : borders) {
-    for (const TextSpan& part : protector(text.substr(begin, end - begin))) {
+    const absl::string_view between = text.substr(begin, end - begin);
+    for (const TextSpan& part : protector(between)) {
+      if (IsEdgeSign(between.substr(part.begin, part.end - part.begin))) continue;
       parts.push_back({begin + part.begin, begin + part.end});
     }
     begin = end;

@@ -40,10 +40,13 @@ struct Content {
   bool has_separators = false;
   int texts = 0;  // the elements and items in it with letters
   bool has_letters = false;
-  size_t cuts = 0;  // the number of cuts in front of it
+  bool is_behind_sentence = false;  // the rest stands behind a sentence
+  size_t cuts = 0;                  // the number of cuts in front of it
 
   // A label ("Tags:") stands in front of other elements; it is no sentence with several of them.
-  bool IsSentence() const { return is_sentence || (has_separators && texts < 2); }
+  bool IsSentence() const {
+    return is_sentence || ((has_separators || is_behind_sentence) && texts < 2);
+  }
 };
 
 // Returns whether a text has words, or ends a sentence.
@@ -103,6 +106,7 @@ std::vector<size_t> FindCuts(Markup kind, Tokens tokens) {
   // Ends the text since the last tag. It makes a sentence of what it is in, unless it is a label or
   // an item of a list, as the elements beside it are: <a>Home</a> | Dogs
   std::string text;
+  bool ends_sentence = false;
   const auto end_text = [&](bool is_last) {
     Content& content = open.back();
     const absl::string_view own = absl::StripAsciiWhitespace(text);
@@ -110,7 +114,7 @@ std::vector<size_t> FindCuts(Markup kind, Tokens tokens) {
     const bool has_front = item.begin > 0;
     const bool has_end = item.end < own.size();
     const bool is_first = content.texts == 0 && !content.has_letters;
-    const bool ends_sentence = !own.empty() && absl::StrContains(".!?", own.back());
+    ends_sentence = !own.empty() && absl::StrContains(".!?", own.back());
     const bool is_item =
         !ends_sentence && (has_front || has_end) && (has_front || is_first) && (has_end || is_last);
     const bool is_label = content.texts == 0 && absl::EndsWith(own, ":");
@@ -147,6 +151,12 @@ std::vector<size_t> FindCuts(Markup kind, Tokens tokens) {
     const bool closes = IsElement(token, MarkupToken::kClose);
     if (closes || IsElement(token, MarkupToken::kOpen)) end_text(closes);
     if (IsElement(token, MarkupToken::kOpen)) {
+      // What follows a sentence may be a menu: Are you sure? <a>Save</a> <a>Cancel</a>
+      if (ends_sentence && open.back().is_sentence) {
+        Content& content = open.back();
+        cuts.resize(content.cuts);
+        content = {.has_letters = true, .is_behind_sentence = true, .cuts = content.cuts};
+      }
       // In HTML, a link ends where the next one begins.
       if (kind == Markup::kHtml && token.value == "a" && has_open["a"] > 0) close("a", i);
       cuts.push_back(i);

@@ -42,9 +42,21 @@ void Placer::ReadUnits(absl::Span<const AlignedToken> tokens) {
     if (span.begin >= span.end) continue;
     if (!IsCharacterBorder(target_, span.begin) && !units_.empty()) {
       units_.back().target.end = span.end;
-    } else {
-      units_.push_back({{span, WithoutBlanks(source_.text, token.source)}, root_});
+      continue;
     }
+    TextSpan source = WithoutBlanks(source_.text, token.source);
+    // A mark that a token has at its end on both sides is a unit of its own: an element may end in
+    // front of it ("<a>page 5</a>." with the token "5.").
+    const char mark = target_[span.end - 1];
+    const bool has_mark = absl::ascii_ispunct(static_cast<unsigned char>(mark)) &&
+                          span.end > span.begin + 1 && source.end > source.begin + 1 &&
+                          source_.text[source.end - 1] == mark;
+    if (has_mark) {
+      units_.push_back({{{span.begin, span.end - 1}, {source.begin, source.end - 1}}, root_});
+      span.begin = span.end - 1;
+      source.begin = source.end - 1;
+    }
+    units_.push_back({{span, source}, root_});
   }
 }
 

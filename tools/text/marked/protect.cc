@@ -304,6 +304,11 @@ absl::StatusOr<Protector> MakeProtector(const ProtectedKinds& kinds, const std::
   };
 }
 
+bool IsEdgeSign(absl::string_view part) {
+  static const RE2& sign = *new RE2(absl::StrCat(kSign, R"(|\s*[—♪♫]+\s?|>>+\s?)"));
+  return RE2::FullMatch({part.data(), part.size()}, sign);
+}
+
 bool HasTexts(absl::string_view part) {
   static const RE2& message = *new RE2(R"(\{\s?\w+\s?,\s?(?:plural|select|selectordinal)\s?,)");
   return absl::StartsWith(part, "{") && RE2::PartialMatch({part.data(), part.size()}, message);

@@ -31,6 +31,9 @@ enum class StandIn : uint8_t {
   kAny,     // a name or a number, as what follows it says; StandInFor returns one of these
 };
 
+// Returns whether a part is a sign that is one only at the edge of a text: "→ Next", "— Hello".
+bool IsEdgeSign(absl::string_view part);
+
 // Returns whether a part is a message of ICU with texts in it: {n, plural, one {# file} ...}
 bool HasTexts(absl::string_view part);
 

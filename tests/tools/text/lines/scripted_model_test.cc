@@ -150,6 +150,8 @@ TEST_F(ScriptedModelTest, Arabic) {
   EXPECT_EQ(translated("%d files."), "%d ملفات.");
   EXPECT_EQ(translated("The <b>dog</b> is big."), "<b>الكلب</b> كبير.");
   EXPECT_EQ(translated("NO SMOKING."), "ممنوع التدخين.");
+  // A dash between tags is no sign of a speaker, with which a text would begin.
+  EXPECT_EQ(translated("The <b>dog</b> — big."), "<b>الكلب</b> — كبير.");
 }
 
 TEST_F(ScriptedModelTest, Turkish) {

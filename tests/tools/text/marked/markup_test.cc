@@ -116,6 +116,10 @@ TEST(MarkupTest, MenusAreSeveralTexts) {
   EXPECT_EQ(Html("Tags: <a>dog</a> <a>cat</a>"), "[Tags:] <a>[dog]</a> <a>[cat]</a>");
   EXPECT_EQ(Html("Red: <input type=\"radio\"> Yes <input type=\"radio\"> No"),
             "[Red:] <input type=\"radio\"> [Yes] <input type=\"radio\"> [No]");
+  EXPECT_EQ(Html("Sure? <a>Save</a> <a>Cancel</a>"), "[Sure?] <a>[Save]</a> <a>[Cancel]</a>");
+  EXPECT_EQ(Html("Yes! <a>Home</a><a>News</a>"), "[Yes!] <a>[Home]</a><a>[News]</a>");
+  EXPECT_EQ(Html("Yes. <b>He</b> is <i>big</i>."), "[Yes. (<b>|He|</b>) is (<i>|big|</i>).]");
+  EXPECT_EQ(Html("See Dr. <b>Big</b>"), "[See Dr. (<b>|Big|</b>)]");
   EXPECT_EQ(Html("<a>Home</a> | Dogs | <a>Cats</a> &raquo; Big cats"),
             "<a>[Home]</a> | [Dogs] | <a>[Cats]</a> &raquo; [Big cats]");
   EXPECT_EQ(Html("Home &gt; <a>Read &raquo;</a>"), "[Home] &gt; <a>[Read] &raquo;</a>");

@@ -153,6 +153,14 @@ TEST(PlaceTest, ElementsKeepWords) {
   EXPECT_TRUE(has_emptied);
 }
 
+// One token has the number and the full stop behind the element.
+TEST(PlaceTest, MarksBehindAnElementAreOutOfIt) {
+  const MarkedText source = Parse("See <a>page 5</a>.");
+  const std::vector<AlignedToken> tokens = {
+      {{0, 5}, {0, 3}}, {{5, 11}, {3, 8}}, {{11, 14}, {8, 11}}};
+  EXPECT_EQ(PlaceAnnotations(source, "Siehe Seite 5.", tokens), "Siehe <a>Seite 5</a>.");
+}
+
 TEST(PlaceTest, WordsStayJoined) {
   const std::string text = "10\u00a0km <b>are</b> far";
   const MarkedText source = Parse(text);

@@ -83,6 +83,11 @@ TEST(ProtectTest, MessagesHaveTexts) {
   EXPECT_FALSE(HasTexts("{n}"));
 }
 
+TEST(ProtectTest, SignsOfAnEdge) {
+  for (const char* sign : {"→", "»", "—", " — ", ">> "}) EXPECT_TRUE(IsEdgeSign(sign)) << sign;
+  for (const char* part : {"→x", ":)", "@anna", "-"}) EXPECT_FALSE(IsEdgeSign(part)) << part;
+}
+
 TEST(ProtectTest, FindsCodesAndNumbers) {
   EXPECT_EQ(Parts("[00:00:02.000 --> 00:00:11.400] 00:02,500 [12:30] <00:00:01.000>"),
             Found({"[00:00:02.000 --> 00:00:11.400]", "00:02,500", "[12:30]", "<00:00:01.000>"}));
