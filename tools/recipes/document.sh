@@ -45,7 +45,7 @@ case $read_ending in
   docx | odt | html | htm) from=(--from="${read_ending/%htm/html}+empty_paragraphs") ;;
   *) ! is_markdown "$read_ending" || {
     utf8 "$in"
-    from=(--from=gfm+footnotes-emoji+fenced_divs)
+    from=(--from=gfm+footnotes-emoji+fenced_divs+attributes)
     # pandoc takes fences with a title (::: tip My title, :::tip[My title]), or right behind a text, for text.
     mark='( *)(:::+) *([A-Za-z][A-Za-z-]*)' title='(\[(.*)\]| +([^{ ].*))'
     sed -E '/^ *(```|~~~)/,/^ *(```|~~~)/!s/^'"$mark$title"'$/\n\1\2 \3\n\n\1**\5\6**\n/' "$in" >"$tmp/${in##*/}"

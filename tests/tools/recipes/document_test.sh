@@ -176,4 +176,8 @@ for type in docx odt html; do
   pandoc --from="$type+empty_paragraphs" "$tmp/empty.out.$type" --to=native | tr -s ' \n' ' ' >"$tmp/native"
   has "$tmp/native" 'Para [ Str "ONE" ] , Para [] , Para [] , Para [ Str "TWO" ] , Para []'
 done
+# A heading's own name, to which links lead.
+printf '# A dog {#dog}\n\nSee [a dog](#dog).\n' >"$tmp/names.md"
+run upper "$tmp/names.md" "$tmp/names.html"
+has "$tmp/names.html" '<h1 id="dog">A DOG</h1>'
 echo "document: passed"

@@ -158,8 +158,9 @@ def replaced(program, model):
     name = "mv"
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.nibu")
+        # Weights in the type of the server's products are used where they lie in the file.
         subprocess.run([os.path.join(os.path.dirname(program), "nibu-convert"), f"--model={model}",
-                        f"--out={path}"], check=True, capture_output=True)
+                        "--quantization=int8", f"--out={path}"], check=True, capture_output=True)
         with open(path, "rb") as file:
             whole = file.read()
 
