@@ -212,7 +212,10 @@ void MarkFootnotes(absl::Span<MarkupToken> tokens) {
     // A letter is one behind a word or a full stop (town<sup>a</sup>), but not behind x or 1.
     const bool is_letter = is_raised && touches && text.size() == 1 && IsLongWordAtEnd(before);
     const bool is_note = is_raised && absl::StartsWith(text, "[") && absl::EndsWith(text, "]");
-    const bool is_number = !HasLetters(text) && (is_raised || is_bracketed || is_link);
+    // Alone in brackets, it is what they are around: (<sup>1</sup>)
+    const bool is_content = absl::EndsWith(before, "(");
+    const bool is_number =
+        !HasLetters(text) && ((is_raised && !is_content) || is_bracketed || is_link);
     if (depth > 0 || text.empty() || !(is_number || is_letter || is_note)) continue;
     for (; i <= end; ++i) tokens[i].kind = MarkupToken::kPoint;
     --i;

@@ -197,6 +197,7 @@ TEST(MarkupTest, FootnotesAreNoWords) {
             "[A dog.(<sup>1</sup>) A cat(<a>[2]</a>).]");
   EXPECT_EQ(Html("A dog<sup><a>[<b>12</b>]</a></sup> runs <a>[1]</a>."),
             "[A dog(<sup><a>[<b>12</b>]</a></sup>) runs (<a>[1]</a>).]");
+  EXPECT_EQ(Html("A dog (<sup>1</sup>)."), "[A dog ((<sup>|1|</sup>)).]");
   EXPECT_EQ(Html("See <a>[1]</a> or <a>2</a>, the 1<sup>st</sup>"),
             "[See (<a>|[1]|</a>) or (<a>|2|</a>), the 1(<sup>|st|</sup>)]");
   EXPECT_EQ(Html("A dog<a>2</a> runs.<a>3</a>"), "[A dog(<a>2</a>) runs.]<a>3</a>");
