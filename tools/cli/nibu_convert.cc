@@ -84,6 +84,7 @@ absl::Status ListVocabulary(OpenedModel model, const std::string& corpus, const 
     for (const int id : ids) ++counts[coder.target_vocabulary().Token(id)];
   }
   std::vector<std::pair<int64_t, std::string>> sorted;
+  sorted.reserve(counts.size());
   for (const auto& [token, count] : counts) sorted.emplace_back(-count, token);
   std::sort(sorted.begin(), sorted.end());
   std::string text;
