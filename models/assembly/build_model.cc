@@ -150,10 +150,11 @@ class Builder {
   // A linear may be made of several matrices (q, k, v) of `each` rows, side by side.
   absl::Status Make(const TensorNames& names, const WeightShape& shape, Linear* linear) {
     absl::StatusOr<Linear> packed = Packed(names.weights[0], shape);
-    if (!absl::IsNotFound(packed.status())) {
-      if (packed.ok()) *linear = *std::move(packed);
-      return packed.status();
+    if (packed.ok()) {
+      *linear = *std::move(packed);
+      return absl::OkStatus();
     }
+    if (!absl::IsNotFound(packed.status())) return packed.status();
     const int each = shape.rows / static_cast<int>(names.weights.size());
     std::vector<MatrixView> matrices;
     std::vector<TensorView> biases;
