@@ -62,9 +62,8 @@ ProgramInfo Program(Settings* settings) {
       "that takes longer, mostly from a cache if the weights fit into one. The rest of the time\n"
       "is other work and waiting. With --ref the table has BLEU, chrF, the share of lines that\n"
       "equal those of the first run with this beam, and memory; with --lengths it has the cost\n"
-      "of a token. --json has all figures. nibu-bench attention measures mechanisms of attention, "
-      "and nibu-bench\n"
-      "bleu scores files.",
+      "of a token. --json has all figures. nibu-bench attention measures mechanisms of\n"
+      "attention, and nibu-bench bleu scores files.",
       {{CliOptionRows(), &settings->cli},
        {BenchOptionRows(), &settings->bench},
        {ModelOptionRows(), &settings->model},
@@ -224,7 +223,7 @@ absl::Status Run(int argc, char** argv) {
     progress.Begin(i + 1);
     const absl::StatusOr<BenchResult> result = bench.Run(runs[i]);
     progress.End();
-    NIBU_RETURN_IF_ERROR(result.status());
+    NIBU_RETURN_IF_ERROR(UsageOfFlag(result.status()));
     if (const std::string why = WhyNoFloorRatio(*result); !why.empty()) {
       PrintWarning(runs.size() == 1 ? why : absl::StrCat("run ", i + 1, ": ", why));
     }
