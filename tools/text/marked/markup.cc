@@ -182,9 +182,15 @@ void AddSegment(const Rules& rules, absl::Span<MarkupToken> tokens, absl::string
       head = head.substr(WithoutSeparators(head).begin);
       tail = tail.substr(0, WithoutSeparators(tail).end);
     }
+    if (head.data() >= tail.data() + tail.size()) {  // nothing but separators, or a single quote
+      head = absl::StripLeadingAsciiWhitespace(front);
+      tail = absl::StripTrailingAsciiWhitespace(back);
+    }
     const size_t in_front = front.size() - head.size();
     own.begin += size_in_text(tokens[begin], front.substr(0, in_front));
-    own.end -= size_in_text(tokens[end - 1], back.substr(tail.size()));
+    own.begin = std::min(own.begin, places[begin].span.end);
+    own.end -= std::min(own.end, size_in_text(tokens[end - 1], back.substr(tail.size())));
+    own.end = std::max({own.end, own.begin, places[end - 1].span.begin});
     back = tail;
     front.remove_prefix(in_front);
   }
