@@ -170,6 +170,12 @@ void AddSegment(const Rules& rules, absl::Span<MarkupToken> tokens, absl::string
     }
     return size;
   };
+  // Whether a token stands in the text as it is written, so that a separator is where it seems.
+  const auto is_plain = [&](size_t i) {
+    const TextSpan& span = places[i].span;
+    const absl::string_view text = whole.text;
+    return text.substr(span.begin, span.end - span.begin) == tokens[i].raw;
+  };
   if (!rules.is_line || front.size() < rest->size()) {
     absl::string_view head = absl::StripLeadingAsciiWhitespace(front);
     absl::string_view tail = absl::StripTrailingAsciiWhitespace(back);
@@ -178,7 +184,7 @@ void AddSegment(const Rules& rules, absl::Span<MarkupToken> tokens, absl::string
       // Android keeps the blanks in these quotes.
       head = absl::StripLeadingAsciiWhitespace(head.substr(1));
       tail = absl::StripTrailingAsciiWhitespace(tail.substr(0, tail.size() - 1));
-    } else if (has_separators) {
+    } else if (has_separators && is_plain(begin) && is_plain(end - 1)) {
       head = head.substr(WithoutSeparators(head).begin);
       tail = tail.substr(0, WithoutSeparators(tail).end);
     }
