@@ -313,8 +313,9 @@ void MultiplyInt8(Isa isa, const Int8Weights& weights, bool fetches, const uint8
   ABSL_ASSERT(reinterpret_cast<uintptr_t>(weights.values) % 64 == 0);
   ABSL_ASSERT(weights.in % 64 == 0 && weights.out % 64 == 0);
   ABSL_ASSERT(HasInt8Product(isa) && isa <= CurrentIsa());
-  // A pass of VNNI over the weights reads them faster than tiles do, which have room for 16 rows: on
-  // a core with AMX, products of up to 6 rows take 0.77 to 0.92 of the time. Two passes take longer.
+  // A pass of VNNI over the weights reads them faster than tiles do, which have room for 16 rows:
+  // on a core with AMX, products of up to 6 rows take 0.77 to 0.92 of the time. Two passes take
+  // longer.
   const auto multiply = isa == Isa::kAmx && rows > kVnniRows ? MultiplyOnAmx : MultiplyWithVnni;
   multiply(weights, fetches, x, rows, dequantization, row_scales, y);
 }
