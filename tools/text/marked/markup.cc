@@ -170,7 +170,7 @@ void AddSegment(const Rules& rules, absl::Span<MarkupToken> tokens, absl::string
     }
     return size;
   };
-  // Whether a token stands in the text as it is written, so that a separator is where it seems.
+  // A token that stands in the text as it is written has its separators where they seem to be.
   const auto is_plain = [&](size_t i) {
     const TextSpan& span = places[i].span;
     const absl::string_view text = whole.text;
@@ -194,9 +194,7 @@ void AddSegment(const Rules& rules, absl::Span<MarkupToken> tokens, absl::string
     }
     const size_t in_front = front.size() - head.size();
     own.begin += size_in_text(tokens[begin], front.substr(0, in_front));
-    own.begin = std::min(own.begin, places[begin].span.end);
-    own.end -= std::min(own.end, size_in_text(tokens[end - 1], back.substr(tail.size())));
-    own.end = std::max({own.end, own.begin, places[end - 1].span.begin});
+    own.end -= size_in_text(tokens[end - 1], back.substr(tail.size()));
     back = tail;
     front.remove_prefix(in_front);
   }
