@@ -188,7 +188,7 @@ absl::StatusOr<LoadedModel> Load(OpenedModel&& opened, ComputeType compute_type)
   const PackedLinears& packed = opened.source->packed();
   const bool has_packed = !packed.linears.empty();
   std::vector<std::string> notes;
-  if (compute_type == ComputeType::kInt8) {
+  if (HasInt8Inputs(compute_type)) {
     std::string note;
     if (!has_packed) {
       note = EqualizeForInt8(opened.config, opened.names, opened.source.get());

@@ -40,7 +40,9 @@ struct Workspace {
 };
 
 // Returns the element type in which a decoder keeps keys and values.
-inline CacheType CacheTypeOf(const Model& model) { return model.compute_type; }
+inline CacheType CacheTypeOf(const Model& model) {
+  return HasInt8Inputs(model.compute_type) ? CacheType::kInt8 : model.compute_type;
+}
 
 inline AttentionShape ShapeOf(const ModelConfig& config, int heads) {
   return {heads, config.head_dim(heads), config.attention_scale};

@@ -140,7 +140,8 @@ struct ModelWeights {
 // A model: a reader returns it, and a Translator shares it between its workers. Immutable.
 struct Model {
   ModelConfig config;
-  // The number type of the maps, and of the cached keys and values.
+  // The number type of the maps, and of the cached keys and values. kInt4: maps that are not read
+  // in every step, and keys and values, are kInt8.
   ComputeType compute_type = ComputeType::kFloat32;
   ModelWeights weights;
 

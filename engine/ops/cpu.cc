@@ -10,7 +10,7 @@
 namespace nibu::internal {
 
 const char* ComputeTypeName(ComputeType type) {
-  constexpr const char* kNames[] = {"float32", "bfloat16", "int8"};
+  constexpr const char* kNames[] = {"float32", "bfloat16", "int8", "int4"};
   return kNames[static_cast<size_t>(type)];
 }
 

@@ -7,11 +7,15 @@
 
 namespace nibu::internal {
 
-// The number type in which matrices are multiplied.
-enum class ComputeType : uint8_t { kFloat32, kBFloat16, kInt8 };
+// The number type in which matrices are multiplied. kInt4: weights of 4 bits and inputs of 8, for
+// the least memory (backend/int4_product.h).
+enum class ComputeType : uint8_t { kFloat32, kBFloat16, kInt8, kInt4 };
 
-// Returns "float32", "bfloat16" or "int8".
+// Returns "float32", "bfloat16", "int8" or "int4".
 const char* ComputeTypeName(ComputeType type);
+
+// Returns whether the rows that are multiplied by such weights are quantized to 8 bits.
+constexpr bool HasInt8Inputs(ComputeType type) { return type >= ComputeType::kInt8; }
 
 // The instruction sets among which matmuls differ, in ascending order. One that is not listed
 // counts as the highest listed one that it includes.
@@ -45,7 +49,7 @@ bool IsSupported(ComputeType type, Isa isa);
 bool IsSupported(ComputeType type);  // on this CPU
 
 // Returns the names of all that the layout of packed weights depends on: instruction set and oneDNN
-// version.
+// version. Weights of kInt4 are the same everywhere.
 std::string PackFingerprint();
 
 }  // namespace nibu::internal

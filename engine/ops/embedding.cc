@@ -49,7 +49,7 @@ absl::StatusOr<EmbeddingTable> EmbeddingTable::Share(const TensorView& table,
 }
 
 DType EmbeddingTable::HeldType(DType stored, ComputeType compute_type) {
-  const DType type = compute_type == ComputeType::kInt8       ? DType::kInt8
+  const DType type = HasInt8Inputs(compute_type)              ? DType::kInt8
                      : compute_type == ComputeType::kBFloat16 ? DType::kBFloat16
                                                               : DType::kFloat32;
   return DTypeSize(type) < DTypeSize(stored) ? type : stored;

@@ -204,7 +204,7 @@ void PackInt8(const Layout& layout, const AlignedBuffer<int8_t>& values, Linear:
   for (size_t r = 0; r < rows; ++r) {
     for (size_t c = 0; c < columns; ++c) packed->zero_sums[layout.out_in ? r : c] += *value++;
   }
-  for (int n = 0; n < layout.out; ++n) packed->zero_sums[n] *= ActivationRange(CurrentIsa()).zero;
+  for (int n = 0; n < layout.out; ++n) packed->zero_sums[n] *= packed->header().zero;
   Pack(layout, values.data(), packed);
 }
 
@@ -242,6 +242,12 @@ absl::StatusOr<Linear> Linear::Create(absl::Span<const MatrixView> matrices,
       NIBU_ASSIGN_OR_RETURN(const AlignedBuffer<float> values, JoinAsFloat(matrices, layout));
       if (compute_type == ComputeType::kFloat32) {
         Pack(layout, values.data(), packed.get());
+      } else if (compute_type == ComputeType::kInt4) {
+        const Int4Weights weights = Int4WeightsIn(packed->blob);
+        for (size_t n = 0; n < weights.out; ++n) {
+          packed->scales[n] = SetInt4Output(weights, n, values.data() + n * layout.out_stride(),
+                                            layout.in_stride());
+        }
       } else {
         AlignedBuffer<uint16_t> rounded(values.size());
         RoundToBFloat16(values.data(), values.size(), rounded.data());

@@ -67,7 +67,9 @@ class Linear {
                                            std::shared_ptr<const void> owner);
 
   // Undoes the packing of packed_bytes() of any CPU and oneDNN: Create makes the same map of the
-  // result again. InvalidArgument: they are no packed bytes. REQUIRES: they are 64-byte aligned.
+  // result again, except that weights of 4 bits, which every CPU can use where they lie, become
+  // float32 and would be rounded anew. InvalidArgument: they are no packed bytes. REQUIRES: they
+  // are 64-byte aligned.
   static absl::StatusOr<PlainLinear> Unpack(absl::string_view bytes);
 
   // Returns a map of the chosen outputs, in the given order, without an activation. The blocks

@@ -9,6 +9,8 @@
 
 #include "absl/base/macros.h"
 #include "engine/core/aligned_buffer.h"
+#include "engine/ops/backend/int4_backend.h"
+#include "engine/ops/backend/int4_product.h"
 #include "engine/ops/backend/int8_backend.h"
 #include "engine/ops/backend/int8_product.h"
 #include "engine/ops/backend/onednn_backend.h"
@@ -40,6 +42,10 @@ bool Fit(int in, int out, const RowSpan<const float>& x, const RowSpan<float>& y
          x.room() >= room && y.room() >= room;
 }
 
+QuantizationRange RangeOf(const Linear::Packed& map) {
+  return ActivationRange(map.spec.type, CurrentIsa());
+}
+
 size_t InputBytes(ComputeType type) { return dnnl::memory::data_type_size(SourceType(type)); }
 
 }  // namespace
@@ -50,6 +56,7 @@ struct Matmul::State {
   const MatmulKernels kernels;
   OneDnnBackend onednn;
   Int8Backend int8;
+  Int4Backend int4;
   MatmulObserver* observer = nullptr;
   AlignedBuffer<char> input;         // activations as the int8 and bfloat16 products read them
   AlignedBuffer<float> hidden;       // a piece of ApplyPair's hidden layer
@@ -62,31 +69,32 @@ struct Matmul::State {
   int prepared_room = 0;
   ComputeType prepared_type = ComputeType::kFloat32;
 
-  // Returns the back end for a map. Our own kernels run on one thread, so that oneDNN multiplies
-  // when more may be used.
-  MatmulBackend& BackendFor(const Linear::Packed& map) {
+  // Returns the back end for a map and so many rows. Our own int8 kernels run on one thread, so
+  // that oneDNN multiplies when more may be used.
+  MatmulBackend& BackendFor(const Linear::Packed& map, int rows) {
+    if (map.spec.type == ComputeType::kInt4) return int4;
     const bool is_own =
-        kernels == MatmulKernels::kAuto && onednn.threads() == 1 && Int8Backend::Has(map);
+        kernels == MatmulKernels::kAuto && onednn.threads() == 1 && Int8Backend::Has(map, rows);
     return is_own ? static_cast<MatmulBackend&>(int8) : onednn;
   }
 
   // Multiplies, and tells the observer of it.
   void Run(const Linear& linear, const MatmulInput& x, int rows, const MatmulOutput& y) {
     const Linear::Packed& map = *linear.packed();
-    MatmulBackend& backend = BackendFor(map);
+    MatmulBackend& backend = BackendFor(map, rows);
     if (observer == nullptr) return backend.Run(map, x, rows, y);
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
     backend.Run(map, x, rows, y);
     const std::chrono::duration<double> seconds = Clock::now() - start;
     observer->Observe(
-        {linear, rows, y.dtype, onednn.threads(), &backend == &int8, seconds.count()});
+        {linear, rows, y.dtype, onednn.threads(), &backend != &onednn, seconds.count()});
   }
 
   // Returns the prepared input from row `first` on.
   MatmulInput InputFrom(const Linear::Packed& map, int first) const {
     const size_t row = static_cast<size_t>(map.spec.in) * InputBytes(map.spec.type);
-    const bool is_int8 = map.spec.type == ComputeType::kInt8;
+    const bool is_int8 = HasInt8Inputs(map.spec.type);
     return {static_cast<const char*>(prepared) + static_cast<size_t>(first) * row,
             is_int8 ? row_scales.data() + first : nullptr, prepared_room - first};
   }
@@ -114,7 +122,7 @@ struct Matmul::State {
       RoundToBFloat16(x.data(), n * in, reinterpret_cast<uint16_t*>(input.data()));
     } else {
       row_scales.Reserve(n);
-      QuantizeRows(x.data(), n, in, ActivationRange(CurrentIsa()), map.static_scale,
+      QuantizeRows(x.data(), n, in, RangeOf(map), map.static_scale,
                    reinterpret_cast<uint8_t*>(input.data()), row_scales.data());
     }
   }
@@ -128,7 +136,10 @@ struct Matmul::State {
 Matmul::Matmul(MatmulKernels kernels) : state_(std::make_unique<State>(kernels)) {}
 Matmul::~Matmul() = default;
 
-void Matmul::SetThreads(int threads) { state_->onednn.SetThreads(threads); }
+void Matmul::SetThreads(int threads) {
+  state_->onednn.SetThreads(threads);
+  state_->int4.SetThreads(state_->onednn.threads());
+}
 
 void Matmul::SetObserver(MatmulObserver* observer) { state_->observer = observer; }
 
@@ -186,8 +197,8 @@ void Matmul::ApplyPair(const Linear& first, const Linear& second, RowSpan<const 
   State& state = *state_;
   const Linear::Packed& up = *first.packed();
   const Linear::Packed& down = *second.packed();
-  const bool is_int8 = up.spec.type == ComputeType::kInt8;
-  const bool is_bfloat16 = state.BackendFor(up).WritesBFloat16(up);
+  const bool is_int8 = HasInt8Inputs(up.spec.type);
+  const bool is_bfloat16 = state.BackendFor(up, x.rows()).WritesBFloat16(up);
   const int piece = PieceRows(first);
   const int width = up.spec.out;
   const auto columns = static_cast<size_t>(width);
@@ -199,14 +210,13 @@ void Matmul::ApplyPair(const Linear& first, const Linear& second, RowSpan<const 
     float* const hidden = state.hidden.data();
     state.Prepare(up, x.Slice(row, n));
     if (is_int8) {
-      const int next_room = RoomFor(n) + kInt8Rows;
+      const int next_room = RoomFor(n) + std::max(kInt8Rows, static_cast<int>(kInt4Inputs));
       state.hidden_input.Reserve(static_cast<size_t>(next_room) * columns);
       auto* const next = reinterpret_cast<uint8_t*>(state.hidden_input.data());
       ForEachPiece(n, piece, [&](int from, int some) {
         state.RunOnInput(first, from, {hidden, some, width, room});
-        QuantizeRows(hidden, static_cast<size_t>(some), columns, ActivationRange(CurrentIsa()),
-                     down.static_scale, next + static_cast<size_t>(from) * columns,
-                     state.row_scales.data() + from);
+        QuantizeRows(hidden, static_cast<size_t>(some), columns, RangeOf(down), down.static_scale,
+                     next + static_cast<size_t>(from) * columns, state.row_scales.data() + from);
       });
       state.SetPrepared(down.spec.type, next, n, width, next_room);
     } else if (is_bfloat16) {

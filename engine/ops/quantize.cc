@@ -86,11 +86,13 @@ void DequantizeWith(const Dequantization& dq, const float* row_scales, size_t ro
     const float row_scale = row_scales[r];
     ForEachVector(n, [=, &dq](auto d, size_t i) HWY_ATTR {
       const hn::RebindToSigned<decltype(d)> di;
-      const auto sum = hn::Sub(hn::LoadU(di, sums + i), hn::LoadU(di, dq.zero_sums + i));
-      const auto scale = hn::Mul(hn::LoadU(d, dq.scales + i), hn::Set(d, row_scale));
+      const auto sum = hn::LoadU(di, sums + i);
       const auto bias = dq.bias != nullptr ? hn::LoadU(d, dq.bias + i) : hn::Zero(d);
-      hn::StoreU(Activate<kActivation>(d, hn::MulAdd(hn::ConvertTo(d, sum), scale, bias)), d,
-                 y + i);
+      const auto scale = hn::Mul(hn::LoadU(d, dq.scales + i), hn::Set(d, row_scale));
+      const auto value = dq.zero_sums == nullptr
+                             ? hn::BitCast(d, sum)
+                             : hn::ConvertTo(d, hn::Sub(sum, hn::LoadU(di, dq.zero_sums + i)));
+      hn::StoreU(Activate<kActivation>(d, hn::MulAdd(value, scale, bias)), d, y + i);
     });
   }
 }

@@ -36,9 +36,10 @@ void QuantizeRows(const float* x, size_t rows, size_t n, QuantizationRange range
 
 // The vectors that turn the integer sums of n outputs into floats.
 struct Dequantization {
-  const float* scales;       // [n], of the weights
-  const int32_t* zero_sums;  // [n], zero * sum of the output's weights
-  const float* bias;         // [n] or null
+  const float* scales;  // [n], of the weights
+  // [n], zero * sum of the output's weights. Null: sums are floats, and nothing is taken off them.
+  const int32_t* zero_sums;
+  const float* bias;  // [n] or null
   Activation activation;
 };
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "engine/core/errors.h"
@@ -56,7 +57,11 @@ class Builder {
  public:
   Builder(const ModelConfig& config, const NameTable& names, ComputeType compute_type,
           TensorSource* source)
-      : config_(config), names_(names), compute_type_(compute_type), source_(*source) {}
+      : config_(config),
+        names_(names),
+        compute_type_(compute_type),
+        type_(compute_type),
+        source_(*source) {}
 
   absl::StatusOr<std::shared_ptr<const Model>> Build() {
     NIBU_RETURN_IF_ERROR(config_.Validate());
@@ -87,11 +92,21 @@ class Builder {
       status_ = Invalid(source_.description(), ": the format has no name for \"", name,
                         "\" of such a model");
     } else {
+      type_ = TypeOf(name);
       status_ = Make(it->second, shape, &weight);
     }
   }
 
  private:
+  // Returns the type of a weight. Weights of 4 bits are those that each step reads. The others are
+  // read once for all rows of a sentence, for which int8 is faster, and as exact as anywhere.
+  ComputeType TypeOf(absl::string_view name) const {
+    const bool is_read_by_steps =
+        name == "output" || (absl::StartsWith(name, "decoder") && !absl::EndsWith(name, ".k+v"));
+    return compute_type_ == ComputeType::kInt4 && !is_read_by_steps ? ComputeType::kInt8
+                                                                    : compute_type_;
+  }
+
   // Replaces a table of biases [buckets, H] by one for each distance.
   void SpreadBiases(int heads, bool both_ways, std::vector<float>* biases) const {
     *biases = DistanceBiases(*biases, heads, both_ways, config_.position_max_distance);
@@ -124,14 +139,14 @@ class Builder {
     Linear& known = packed_[it->second.data()];  // tied layers share one
     absl::StatusOr<Linear> linear = known;
     if (known.packed() == nullptr) {
-      linear = packed.fingerprint == PackFingerprint()
+      linear = type_ == ComputeType::kInt4 || packed.fingerprint == PackFingerprint()
                    ? Linear::FromPacked(it->second, packed.owner)
                    : absl::FailedPreconditionError("");
       if (absl::IsFailedPrecondition(linear.status())) linear = PackAnew(it->second);
     }
     if (linear.ok() &&
         (linear->in() != shape.columns || linear->out() != shape.rows ||
-         linear->activation() != shape.activation || linear->compute_type() != compute_type_)) {
+         linear->activation() != shape.activation || linear->compute_type() != type_)) {
       linear = absl::InvalidArgumentError("it is another linear");
     }
     if (linear.ok()) return known = *std::move(linear);
@@ -144,7 +159,7 @@ class Builder {
     NIBU_ASSIGN_OR_RETURN(const PlainLinear plain, Linear::Unpack({bytes.data(), bytes.size()}));
     std::vector<TensorView> biases;
     if (!plain.bias.empty()) biases.push_back({DType::kFloat32, {plain.out}, plain.bias.data()});
-    return Linear::Create({plain.matrix()}, biases, plain.activation, compute_type_);
+    return Linear::Create({plain.matrix()}, biases, plain.activation, type_);
   }
 
   // A linear may be made of several matrices (q, k, v) of `each` rows, side by side.
@@ -174,11 +189,11 @@ class Builder {
     }
     // Tied layers share one packed linear.
     Linear& known = linears_[absl::StrCat(shape.columns, " ", shape.rows, " ",
-                                          static_cast<int>(shape.activation), " ") +
+                                          static_cast<int>(shape.activation), " ",
+                                          static_cast<int>(type_), " ") +
                              KeyOf(matrices, biases, zeros.data())];
     if (known.packed() == nullptr) {
-      absl::StatusOr<Linear> made =
-          Linear::Create(matrices, biases, shape.activation, compute_type_);
+      absl::StatusOr<Linear> made = Linear::Create(matrices, biases, shape.activation, type_);
       if (!made.ok()) return Explain(made.status(), names);
       known = *std::move(made);
     }
@@ -307,7 +322,7 @@ class Builder {
     if (has_bias) {
       NIBU_ASSIGN_OR_RETURN(bias, source_.GetVector(names.biases[0], shape.rows));
     }
-    auto made = OutputWeights::Create(matrix, has_bias ? &bias : nullptr, compute_type_);
+    auto made = OutputWeights::Create(matrix, has_bias ? &bias : nullptr, type_);
     if (!made.ok()) return Explain(made.status(), names);
     *output = *std::move(made);
     return absl::OkStatus();
@@ -327,9 +342,10 @@ class Builder {
   const ModelConfig& config_;
   const NameTable& names_;
   const ComputeType compute_type_;
+  ComputeType type_;  // of the weight that is being made
   TensorSource& source_;
   absl::Status status_;
-  std::map<std::string, Linear> linears_;                     // by shape, activation and KeyOf
+  std::map<std::string, Linear> linears_;                     // by shape, activation, type, KeyOf
   std::map<const char*, Linear> packed_;                      // by the place of their packed bytes
   std::vector<std::shared_ptr<const EmbeddingTable>*> tied_;  // to the output layer
   std::vector<std::pair<const StoredTensor*, std::shared_ptr<const EmbeddingTable>>> tables_;

@@ -177,7 +177,8 @@ constexpr std::pair<absl::string_view, DType> kDTypes[] = {{"float32", DType::kF
 constexpr std::pair<absl::string_view, ComputeType> kComputeTypes[] = {
     {"float32", ComputeType::kFloat32},
     {"bfloat16", ComputeType::kBFloat16},
-    {"int8", ComputeType::kInt8}};
+    {"int8", ComputeType::kInt8},
+    {"int4", ComputeType::kInt4}};
 
 absl::StatusOr<absl::Span<const float>> ReadScales(const Layout& layout, const Json& json,
                                                    const std::string& name) {

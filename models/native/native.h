@@ -34,6 +34,8 @@
 //               "packed": {NAME: BLOCK}}                                  optional
 //   "packed"     ignored; older files have linears of an older layout there, beside all tensors
 //
+// "compute_type" int4: linears that are not read in every step of decoding are int8.
+//
 // Tensors are row-major; linears are [out, in]. dtype is float32, float16, bfloat16, int8 or int16.
 // Integers have scales, f32, one or one for each row: weight = value / scale. activation_scale: see
 // MatrixView. Names: {encoder,decoder}.tokens, .positions (learned ones: position_offset +

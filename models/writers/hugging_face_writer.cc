@@ -322,7 +322,8 @@ class Writer {
 
 absl::Status WriteHuggingFace(const OpenedModel& model, Quantization quantization,
                               const std::string& directory) {
-  ABSL_ASSERT(quantization != ComputeType::kInt8 && model.source->packed().linears.empty());
+  ABSL_ASSERT((!quantization.has_value() || !HasInt8Inputs(*quantization)) &&
+              model.source->packed().linears.empty());
   std::error_code error;
   if (std::filesystem::exists(directory, error)) {
     return absl::FailedPreconditionError(

@@ -21,7 +21,8 @@ namespace nibu::internal {
 // Writes the directory. It appears whole, after it has been read back. FailedPrecondition: it is
 // there already. Unimplemented, naming the reason: the format cannot express the model (an SSRU
 // decoder, a shortlist, ...).
-// REQUIRES: quantization is not kInt8; the model has no packed linears (UnpackLinears).
+// REQUIRES: quantization is neither kInt8 nor kInt4; the model has no packed linears
+// (UnpackLinears).
 absl::Status WriteHuggingFace(const OpenedModel& model, Quantization quantization,
                               const std::string& directory);
 

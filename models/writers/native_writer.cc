@@ -189,7 +189,7 @@ absl::Status WriteModel(const OpenedModel& model, Quantization quantization,
 absl::Status Write(const OpenedModel& model, Quantization quantization, const std::string& path,
                    std::string* note) {
   PendingPath pending(path);
-  if (quantization == ComputeType::kInt8) {
+  if (quantization.has_value() && HasInt8Inputs(*quantization)) {
     *note = EqualizeForInt8(model.config, model.names, model.source.get());
   }
   NIBU_ASSIGN_OR_RETURN(NativeFile file, NativeFile::Create(pending));

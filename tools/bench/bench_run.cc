@@ -97,6 +97,7 @@ absl::Status Bench::Load(const ModelOptions& loading) {
   }
   NIBU_ASSIGN_OR_RETURN(ModelParts parts, LoadParts(std::move(opened), workload_.models, loading));
   model_ = std::make_shared<ModelParts>(std::move(parts));
+  loaded_as_ = loading.compute_type;
   max_length_factor_ = model_->loaded.defaults.max_length_factor;
   load_seconds_ = SecondsSince(start);
   load_peak_bytes_ = PeakMemoryBytes();
@@ -131,7 +132,7 @@ absl::Status Bench::CheckLengths(const BenchSettings& settings) const {
 
 absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
   ABSL_ASSERT(model_ != nullptr);
-  if (model_->loaded.model->compute_type != settings.compute_type) {
+  if (loaded_as_ != settings.loading.compute_type) {
     NIBU_RETURN_IF_ERROR(Load(settings.loading));
   }
   ResetPeakMemory();
@@ -205,7 +206,7 @@ absl::Status Bench::CompareWithLimit(const std::vector<MatmulRecorder>& products
                                      const TranslatorOptions& options, BenchResult* result) {
   size_t bytes = 0;
   for (const MatmulRecorder& recorder : products) bytes = std::max(bytes, recorder.weight_bytes());
-  const ComputeType type = result->settings.compute_type;
+  const ComputeType type = model_->loaded.model->compute_type;
   const auto [found, is_new] =
       peaks_.try_emplace({type, options.kernels, options.threads, bytes}, MachinePeak());
   if (is_new) {
@@ -238,6 +239,7 @@ void Bench::Describe(const BenchSettings& settings, BenchResult* result) const {
   };
   result->model = absl::StrJoin(workload_.models, ",");
   result->settings = settings;
+  result->settings.compute_type = model_->loaded.model->compute_type;
   result->source_file = workload_.source_file;
   result->source_sha256 = workload_.source_sha256;
   result->reference_file = workload_.reference_file;

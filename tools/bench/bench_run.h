@@ -41,7 +41,7 @@ struct BenchWorkload {
 // The settings of one run of a sweep.
 struct BenchSettings {
   ModelOptions loading;  // differs between runs in its compute type alone
-  ComputeType compute_type = ComputeType::kFloat32;  // what that means on this CPU
+  ComputeType compute_type = ComputeType::kFloat32;  // what that means; set by Bench::Run
   SpeedOptions speed;
   Options text;
   DecodingOptions decoding;  // as in `text`, over the model's defaults
@@ -118,6 +118,7 @@ class Bench {
 
   const BenchWorkload workload_;
   std::shared_ptr<ModelParts> model_;       // null until one is loaded
+  nibu::ComputeType loaded_as_{};           // as it was asked for
   std::optional<float> max_length_factor_;  // the model's default
   double load_seconds_ = 0;
   int64_t load_peak_bytes_ = 0;

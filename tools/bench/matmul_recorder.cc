@@ -34,8 +34,8 @@ void MatmulRecorder::Observe(const MatmulCall& call) {
 }
 
 double MatmulRecorder::Weights::bytes() const {
-  const int size = type == ComputeType::kFloat32 ? 4 : type == ComputeType::kBFloat16 ? 2 : 1;
-  return static_cast<double>(in) * out * size;
+  constexpr double kSizes[] = {4, 2, 1, 0.5625};  // in the order of ComputeType
+  return static_cast<double>(in) * out * kSizes[static_cast<size_t>(type)];
 }
 
 size_t MatmulRecorder::weight_bytes() const {

@@ -90,7 +90,7 @@ ModelOptions LoadingOptions(const Settings& asked) {
 absl::StatusOr<BenchSettings> ReadSettings(const Settings& asked, const ModelDefaults& defaults) {
   BenchSettings settings;
   settings.loading = LoadingOptions(asked);
-  NIBU_ASSIGN_OR_RETURN(settings.compute_type, ChooseComputeType(asked.model.compute_type));
+  NIBU_RETURN_IF_ERROR(ChooseComputeType(asked.model.compute_type).status());
   settings.speed = asked.speed;
   settings.text = asked.text;
   NIBU_ASSIGN_OR_RETURN(settings.decoding, ReadDecodingFlags(asked.text, asked.model, defaults));

@@ -30,9 +30,10 @@ absl::Span<const OptionRow> ConvertOptionRows() {
                "Number type of the written weights. none keeps the stored types, and weights are "
                "packed when the model is loaded. With another type, a .nibu file holds them "
                "packed for this CPU, and loading need not pack them; other CPUs and compute "
-               "types pack them anew. int8 is for a .nibu file alone; weights that are int8 "
-               "already stay as they are with it.",
-           .values = "none float32 bfloat16 int8",
+               "types pack them anew. int8 and int4 are for a .nibu file alone; weights that "
+               "are int8 already stay as they are with int8. int4 has weights of 4.5 bits in the "
+               "decoder, and int8 in the encoder.",
+           .values = "none float32 bfloat16 int8 int4",
            .is_common = true}),
       Row<&ConvertOptions::target_vocabulary>(
           {.help = "File with the target tokens that the model may generate, one a line. The rest "

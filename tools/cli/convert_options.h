@@ -10,7 +10,7 @@
 namespace nibu::internal {
 
 enum class Format { kAuto, kNibu, kSafetensors };
-enum class StoredType { kAsItIs, kFloat32, kBFloat16, kInt8 };
+enum class StoredType { kAsItIs, kFloat32, kBFloat16, kInt8, kInt4 };
 
 struct ConvertOptions {
   std::string config;

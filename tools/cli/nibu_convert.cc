@@ -118,6 +118,8 @@ Quantization QuantizationFor(StoredType asked) {
       return ComputeType::kBFloat16;
     case StoredType::kInt8:
       return ComputeType::kInt8;
+    case StoredType::kInt4:
+      return ComputeType::kInt4;
   }
   return std::nullopt;
 }
@@ -141,9 +143,9 @@ absl::Status Run(int argc, char** argv) {
   }
   NIBU_ASSIGN_OR_RETURN(const bool native, IsNativeTarget(convert));
   const Quantization quantization = QuantizationFor(convert.quantization);
-  if (!native && quantization == ComputeType::kInt8) {
-    return WrongUsage(
-        "--quantization=int8 needs a .nibu file; safetensors are float32 or bfloat16");
+  if (!native && quantization.has_value() && HasInt8Inputs(*quantization)) {
+    return WrongUsage("--quantization=", ComputeTypeName(*quantization),
+                      " needs a .nibu file; safetensors are float32 or bfloat16");
   }
   NIBU_ASSIGN_OR_RETURN(OpenedModel model, OpenModelOrShape(path, is_shape, loading));
   NIBU_RETURN_IF_ERROR(UnpackLinears(&model));

@@ -23,6 +23,7 @@
 #include "models/native/unpack.h"
 #include "tokenizer/subwords/merges.h"
 #include "tools/text/model/model_paths.h"
+#include "tools/text/options/engine_options.h"
 #include "tools/text/options/resources.h"
 
 namespace nibu::internal {
@@ -163,9 +164,11 @@ Fact PackedFact(const PackedLinears& packed) {
 }
 
 // Loads the model as a program that uses it does.
-absl::StatusOr<Fact> LoadFact(const std::string& path, ComputeType compute_type) {
+absl::StatusOr<Fact> LoadFact(const std::string& path, nibu::ComputeType asked) {
   const auto start = Clock::now();
-  NIBU_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(path, compute_type));
+  NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(path));
+  NIBU_ASSIGN_OR_RETURN(const ComputeType compute_type, ChooseComputeType(asked, &opened));
+  NIBU_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(std::move(opened), compute_type));
   const double seconds = SecondsSince(start);
   const int64_t peak = PeakMemoryBytes();
   const auto weights = static_cast<int64_t>(loaded.model->weight_bytes());
@@ -237,7 +240,7 @@ std::string TensorTable(const Json& tensors) {
 
 }  // namespace
 
-absl::StatusOr<Inspection> Inspect(const std::string& path, ComputeType compute_type,
+absl::StatusOr<Inspection> Inspect(const std::string& path, nibu::ComputeType compute_type,
                                    bool tensors) {
   NIBU_RETURN_IF_ERROR(CheckModelExists(path));
   // The cost of loading is measured first, since later steps take memory, too.

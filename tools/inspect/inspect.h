@@ -29,7 +29,8 @@ struct Inspection {
 
 // Returns the facts about a model, which is also loaded with the compute type. `tensors`: reads
 // every tensor. Returns an error if there is nothing to show.
-absl::StatusOr<Inspection> Inspect(const std::string& path, ComputeType compute_type, bool tensors);
+absl::StatusOr<Inspection> Inspect(const std::string& path, nibu::ComputeType compute_type,
+                                   bool tensors);
 
 // The attention of a model while it translates a line.
 struct AttentionView {

@@ -104,9 +104,9 @@ absl::Status ShowModel(int argc, char** argv, SignalWatcher* signals) {
   const InspectOptions& options = settings.inspect;
   NIBU_ASSIGN_OR_RETURN(const std::string model,
                         ReadOneModelFlag(settings.cli.model, settings.model));
-  NIBU_ASSIGN_OR_RETURN(const ComputeType compute_type,
-                        ChooseComputeType(settings.model.compute_type));
-  NIBU_ASSIGN_OR_RETURN(const Inspection inspection, Inspect(model, compute_type, options.tensors));
+  NIBU_RETURN_IF_ERROR(ChooseComputeType(settings.model.compute_type).status());
+  NIBU_ASSIGN_OR_RETURN(const Inspection inspection,
+                        Inspect(model, settings.model.compute_type, options.tensors));
   std::string text = inspection.text;
   if (options.json) {
     // The facts have floats as doubles, with the digits of doubles.

@@ -34,7 +34,7 @@ class MatmulBackend {
   // them overwritten, as far as there has to be room. Throws dnnl::error and std::bad_alloc.
   // REQUIRES: 1 to kMostRows rows; y is float32, or WritesBFloat16(map); x and y have room for
   // UsualRows(rows) rows, in bfloat16 for kMostPaddedRows, and x in int8 for a multiple of
-  // kInt8Rows (int8_product.h), too.
+  // kInt8Rows (int8_product.h), too, in int4 for kInt4Inputs more bytes (int4_product.h).
   virtual void Run(const Linear::Packed& map, const MatmulInput& x, int rows,
                    const MatmulOutput& y) = 0;
 };

@@ -10,6 +10,7 @@
 #include "engine/core/huge_memory.h"
 #include "engine/core/status_macros.h"
 #include "engine/ops/backend/int8_product.h"
+#include "engine/ops/backend/int8_rows.h"
 
 namespace nibu::internal {
 
@@ -33,10 +34,12 @@ constexpr Eltwise kEltwise[] = {{dnnl::algorithm::undef, 0.0f},
 
 memory::data_type SourceType(ComputeType type) {
   if (type == ComputeType::kInt8) return memory::data_type::u8;
+  if (type == ComputeType::kInt4) return memory::data_type::s8;
   return type == ComputeType::kBFloat16 ? memory::data_type::bf16 : memory::data_type::f32;
 }
 
 memory::data_type WeightType(ComputeType type) {
+  ABSL_ASSERT(type != ComputeType::kInt4);
   return type == ComputeType::kInt8 ? memory::data_type::s8 : SourceType(type);
 }
 
@@ -68,10 +71,16 @@ constexpr int kPackRows = 64;            // the row count that the packed layout
 
 size_t RoundUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
+// Returns the bytes of the weights of a blob of type kInt4.
+size_t Int4Bytes(const PackedHeader& header) {
+  return Int4Weights{nullptr, static_cast<size_t>(header.in), static_cast<size_t>(header.out)}
+      .bytes();
+}
+
 MatmulSpec SpecOf(const PackedHeader& header) {
-  const bool int8 = header.type == ComputeType::kInt8;
-  return {header.type, header.in, header.out, !int8 && header.has_bias != 0,
-          int8 ? Activation::kNone : header.activation};
+  const bool finishes = !HasInt8Inputs(header.type);
+  return {header.type, header.in, header.out, finishes && header.has_bias != 0,
+          finishes ? header.activation : Activation::kNone};
 }
 
 MatmulKind KindOf(const MatmulSpec& spec, bool blocked) {
@@ -80,14 +89,14 @@ MatmulKind KindOf(const MatmulSpec& spec, bool blocked) {
 
 // Returns the zero point of activations that zero sums are made for.
 uint8_t ZeroPoint(ComputeType type) {
-  return type == ComputeType::kInt8 ? static_cast<uint8_t>(ActivationRange(CurrentIsa()).zero) : 0;
+  return HasInt8Inputs(type) ? static_cast<uint8_t>(ActivationRange(type, CurrentIsa()).zero) : 0;
 }
 
 // Returns the value of one step of a quantized input, by a model's activation scale, which is made
 // for 127 levels.
 float StaticScale(const PackedHeader& header) {
-  if (header.type != ComputeType::kInt8 || header.activation_scale == 0) return 0;
-  const auto levels = static_cast<float>(ActivationRange(CurrentIsa()).levels);
+  if (!HasInt8Inputs(header.type) || header.activation_scale == 0) return 0;
+  const auto levels = static_cast<float>(ActivationRange(header.type, CurrentIsa()).levels);
   return 127.0f / (header.activation_scale * levels);
 }
 
@@ -122,17 +131,22 @@ PackedOffsets OffsetsIn(const PackedHeader& header) {
   };
   PackedOffsets offsets;
   if (header.has_bias != 0) offsets.bias = take();
-  if (header.type == ComputeType::kInt8) {
-    offsets.scales = take();
-    offsets.zero_sums = take();
-  }
+  if (HasInt8Inputs(header.type)) offsets.scales = take();
+  if (header.type == ComputeType::kInt8) offsets.zero_sums = take();
   offsets.weights = next;
   return offsets;
 }
 
-// The layout that this CPU wants for the weights of a Linear, part by part.
+Int4Weights Int4WeightsIn(char* blob) {
+  const auto& header = *reinterpret_cast<const PackedHeader*>(blob);
+  return {reinterpret_cast<Int4Group*>(blob + OffsetsIn(header).weights),
+          static_cast<size_t>(header.in), static_cast<size_t>(header.out)};
+}
+
+// The layout that this CPU wants for the weights of a Linear, part by part. int4: it has no parts.
 struct Linear::Packed::Layout {
   explicit Layout(const MatmulSpec& spec) {
+    if (spec.type == ComputeType::kInt4) return;
     const int part_inputs = RuleFor(KindOf(spec, /*blocked=*/true)).part_inputs;
     MatmulSpec part = spec;
     for (int first = 0; first < spec.in; first += part_inputs) {
@@ -178,6 +192,7 @@ Linear::Packed::Packed(PackedHeader header, std::pmr::memory_resource* from)
   const size_t offset = OffsetsIn(header).weights;
   header.size = offset;
   for (const Blocking& part : blockings) header.size += RoomOf(part);
+  if (spec.type == ComputeType::kInt4) header.size += Int4Bytes(header);
   if (from == nullptr) {
     const std::shared_ptr<char> memory = AllocateHuge(header.size);
     blob = memory.get();
@@ -189,6 +204,7 @@ Linear::Packed::Packed(PackedHeader header, std::pmr::memory_resource* from)
   }
   const auto elements = static_cast<size_t>(spec.in) * static_cast<size_t>(spec.out);
   const bool has_gaps =
+      spec.type == ComputeType::kInt4 ||
       header.size - offset > elements * memory::data_type_size(WeightType(spec.type));
   std::memset(blob, 0, has_gaps ? header.size : offset);
   std::memcpy(blob, &header, sizeof(header));
@@ -220,10 +236,9 @@ void Linear::Packed::SetViews(const Layout& layout) {
   static_scale = StaticScale(header());
   const PackedOffsets offsets = OffsetsIn(header());
   if (offsets.bias != 0) bias_data = reinterpret_cast<float*>(blob + offsets.bias);
-  if (offsets.scales != 0) {
-    scales = reinterpret_cast<float*>(blob + offsets.scales);
-    zero_sums = reinterpret_cast<int32_t*>(blob + offsets.zero_sums);
-  }
+  if (offsets.scales != 0) scales = reinterpret_cast<float*>(blob + offsets.scales);
+  if (offsets.zero_sums != 0) zero_sums = reinterpret_cast<int32_t*>(blob + offsets.zero_sums);
+  if (spec.type == ComputeType::kInt4) return;
   char* next = blob + offsets.weights;
   for (const memory::desc& part : layout.descriptions) {
     parts.emplace_back(part, CpuEngine(), next);
@@ -234,6 +249,9 @@ void Linear::Packed::SetViews(const Layout& layout) {
   if (spec.type == ComputeType::kInt8 && HasInt8Product(CurrentIsa()) && spec.in % 64 == 0 &&
       spec.out % 64 == 0 && layout.descriptions[0] == blocks) {
     int8_weights = static_cast<const int8_t*>(parts[0].get_data_handle());
+  }
+  if (spec.type == ComputeType::kInt8 && HasInt8Rows(CurrentIsa()) && !layout.blocked) {
+    int8_rows = static_cast<const int8_t*>(parts[0].get_data_handle());
   }
   if (spec.bias) {
     bias = memory({{1, spec.out}, memory::data_type::f32, memory::format_tag::ab}, CpuEngine(),
@@ -248,11 +266,18 @@ absl::Status CheckBlob(absl::string_view bytes) {
   PackedHeader header;
   if (bytes.size() < sizeof(header)) return absl::InvalidArgumentError("a packed weight is cut");
   std::memcpy(&header, bytes.data(), sizeof(header));
-  if (header.magic != kMagic || header.type > ComputeType::kInt8 ||
+  if (header.magic != kMagic || header.type > ComputeType::kInt4 ||
       header.activation > Activation::kSwish || header.in < 1 || header.out < 1 ||
-      header.parts < 1 || header.parts > bytes.size() / sizeof(Blocking) ||
-      header.size != bytes.size() || OffsetsIn(header).weights > header.size ||
-      !(header.activation_scale >= 0) ||
+      header.parts > bytes.size() / sizeof(Blocking) || header.size != bytes.size() ||
+      OffsetsIn(header).weights > header.size || !(header.activation_scale >= 0)) {
+    return damaged();
+  }
+  if (header.type == ComputeType::kInt4) {
+    const bool fits =
+        header.parts == 0 && header.size == OffsetsIn(header).weights + Int4Bytes(header);
+    return fits ? absl::OkStatus() : damaged();
+  }
+  if (header.parts < 1 ||
       static_cast<uint64_t>(header.in) * static_cast<uint64_t>(header.out) > header.size) {
     return damaged();
   }

@@ -3,7 +3,8 @@
 // A packed weight is one blob of bytes and oneDNN's views of it:
 //
 //   PackedHeader | Blocking of each part | bias f32 [out], if any |
-//   int8: scales f32 [out], zero sums s32 [out] | weights, part by part
+//   int8: scales f32 [out], zero sums s32 [out]; int4: units f32 [out] |
+//   weights, part by part; int4: see int4_product.h
 //
 // Everything is 64-byte aligned, and numbers are little-endian, so that a blob can be written to a
 // file, mapped into memory and used there.
@@ -21,7 +22,10 @@
 //  * int8: if this CPU has kernels of our own (int8_product.h) and the weights are one part in
 //    BA16a64b4a with multiples of 64 inputs and outputs, `int8_weights` points to them. Then Matmul
 //    can run those kernels instead of oneDNN's (int8_backend.h), and does so with one thread,
-//    unless MatmulKernels::kOneDnn is asked for. Else `int8_weights` is null.
+//    unless MatmulKernels::kOneDnn is asked for. Else `int8_weights` is null. Where oneDNN wants
+//    plain rows and there are kernels of our own for few rows (int8_rows.h), `int8_rows` points to
+//    them.
+//  * int4: oneDNN has no such weights. The blob has no parts and is the same on every CPU.
 //
 // Linear::Create and Linear::Select make room with the first constructor and then fill in bias,
 // scales, zero sums and weights. Linear::FromPacked uses the second on a blob of a file.
@@ -38,6 +42,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "engine/ops/backend/int4_product.h"
 #include "engine/ops/backend/onednn.h"
 #include "engine/ops/backend/row_counts.h"
 #include "engine/ops/linear.h"
@@ -52,7 +57,8 @@ struct MatmulSpec {
   ComputeType type;
   int in;
   int out;
-  bool bias = false;  // bias and activation are applied by oneDNN; never set for int8
+  // Bias and activation are applied by oneDNN; never set for int8 and int4.
+  bool bias = false;
   Activation activation = Activation::kNone;
   bool bfloat16_output = false;
   bool adds = false;  // the product is added to what y holds, before the activation
@@ -66,7 +72,7 @@ struct MatmulSpec {
 dnnl::matmul::primitive_desc DescribeMatmul(const MatmulSpec& spec, int rows,
                                             const dnnl::memory::desc& weights);
 
-// Return oneDNN's element types of x and of the weights.
+// Return oneDNN's element types of x and of the weights. REQUIRES: WeightType: type is not kInt4.
 dnnl::memory::data_type SourceType(ComputeType type);
 dnnl::memory::data_type WeightType(ComputeType type);
 
@@ -76,7 +82,7 @@ struct PackedHeader {
   ComputeType type;
   Activation activation;
   uint8_t has_bias;
-  uint8_t zero;  // int8: the zero point of activations, which is a factor of the zero sums
+  uint8_t zero;  // the zero point of activations, in int8 a factor of the zero sums
   int32_t in;
   int32_t out;
   float activation_scale;  // see MatrixView
@@ -99,6 +105,9 @@ struct PackedOffsets {
   size_t weights = 0;
 };
 PackedOffsets OffsetsIn(const PackedHeader& header);
+
+// Returns the weights of a blob of type kInt4.
+Int4Weights Int4WeightsIn(char* blob);
 
 // Returns how many bytes a part takes up in a blob.
 inline size_t RoomOf(const Blocking& part) {
@@ -132,7 +141,7 @@ struct Linear::Packed {
   // Returns null for a part without bias.
   dnnl_memory_t BiasOf(size_t part) const { return part == 0 ? bias.get(true) : nullptr; }
 
-  // int8: returns what turns the sums into floats.
+  // int8 and int4: returns what turns the sums into floats.
   Dequantization dequantization() const {
     return {scales, zero_sums, bias_data, header().activation};
   }
@@ -142,16 +151,19 @@ struct Linear::Packed {
   bool is_lasting = true;             // lives as long as the model; else as long as a sentence
   std::shared_ptr<const void> owner;  // keeps the blob alive
   char* blob = nullptr;
-  // int8: the step of all activations, as this CPU quantizes them; 0: each row has one of its own.
+  // int8, int4: the step of all activations, as this CPU quantizes them; 0: each row has one of its
+  // own.
   float static_scale = 0;
   // Vectors [out] in the blob; null: it does not have them.
   float* bias_data = nullptr;
-  float* scales = nullptr;  // int8: see Dequantization
+  float* scales = nullptr;  // int8, int4: see Dequantization
   // int8: for each output, the zero point of activations times the sum of its weights, which is
   // taken off the sum of products (see Dequantization).
   int32_t* zero_sums = nullptr;
   // int8: the weights, if our own kernels can read them (see above); else null.
   const int8_t* int8_weights = nullptr;
+  // int8: the weights as plain rows, if our own kernels can read them (see above); else null.
+  const int8_t* int8_rows = nullptr;
   // Views of the blob. They are made once, since setting a data handle writes to a layout's
   // padding.
   absl::InlinedVector<dnnl::memory, 1> parts;  // the weights, a view for each part of the inputs

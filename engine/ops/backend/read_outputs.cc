@@ -1,5 +1,6 @@
 // Reads packed weights back: Linear::Unpack all of them, OutputReader single outputs. In a part,
-// element (k, n) lies at the offset of k plus that of n (OffsetOf).
+// element (k, n) lies at the offset of k plus that of n (OffsetOf). Weights of int4 are read as
+// floats.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -79,12 +80,20 @@ absl::StatusOr<PlainLinear> Linear::Unpack(absl::string_view bytes) {
     return std::vector<float>(values, values + (offset != 0 ? header.out : 0));
   };
   plain.bias = vector(offsets.bias);
-  plain.scales = vector(offsets.scales);
+  const std::vector<float> units = vector(offsets.scales);
+  if (header.type == ComputeType::kInt8) plain.scales = units;
   for (float& scale : plain.scales) scale = FileScale(scale);
   const auto in = static_cast<size_t>(header.in);
   const size_t element = DTypeSize(plain.dtype);
   plain.values.resize(in * static_cast<size_t>(plain.out) * element);
   char* to = plain.values.data();
+  if (header.type == ComputeType::kInt4) {
+    const Int4Weights weights = Int4WeightsIn(const_cast<char*>(bytes.data()));
+    for (size_t n = 0; n < weights.out; ++n) {
+      GetInt4Output(weights, n, units[n], reinterpret_cast<float*>(to) + n * in);
+    }
+    return plain;
+  }
   const char* from = bytes.data() + offsets.weights;
   const auto copy = element == 4 ? CopyPart<4> : element == 2 ? CopyPart<2> : CopyPart<1>;
   for (const Blocking& part : header.blockings()) {
@@ -116,8 +125,11 @@ void OutputReader::Read(int output, float scale, float* weights) const {
   const auto at = static_cast<size_t>(output / blocks_[0].out());
   const auto n = static_cast<size_t>(output % blocks_[0].out());
   const Linear::Packed& block = *blocks_[at].packed();
-  const DType dtype = StoredType(block.spec.type);
   if (block.scales != nullptr) scale *= block.scales[n];
+  if (block.spec.type == ComputeType::kInt4) {
+    return GetInt4Output(Int4WeightsIn(block.blob), n, scale, weights);
+  }
+  const DType dtype = StoredType(block.spec.type);
   const auto gather = dtype == DType::kInt8       ? Gather<int8_t>
                       : dtype == DType::kBFloat16 ? Gather<uint16_t>
                                                   : Gather<float>;

@@ -24,6 +24,7 @@ int LeastRows(const MatmulKind& kind) {
   const bool is_old = kind.onednn < 3;
   switch (kind.type) {
     case ComputeType::kInt8:  // sums are exact
+    case ComputeType::kInt4:  // not oneDNN's
       return 1;
     case ComputeType::kFloat32:
       return is_old || kind.in <= 1024 ? 1 : 2;
@@ -56,7 +57,8 @@ bool Crashes(const MatmulKind& kind, int rows) {
 
 }  // namespace
 
-QuantizationRange ActivationRange(Isa isa) {
+QuantizationRange ActivationRange(ComputeType type, Isa isa) {
+  if (type == ComputeType::kInt4) return kSignedRange;
   const bool has_vnni = isa == Isa::kAvx2Vnni || isa >= Isa::kAvx512Vnni;
   // Without VNNI, pairs of products are summed in saturating 16 bits: see QuantizationRange.
   return has_vnni ? kFullRange : kSevenBitRange;

@@ -22,8 +22,8 @@ constexpr int kMostRows = 96;
 int PieceRows(ComputeType type, Isa isa);
 constexpr int kLeastPieceRows = 64;
 
-// Returns the range of integers to which activations are quantized for int8 kernels.
-QuantizationRange ActivationRange(Isa isa);
+// Returns the range of integers to which activations are quantized for int8 and int4 kernels.
+QuantizationRange ActivationRange(ComputeType type, Isa isa);
 
 // Returns whether sentences with different shortlists may share one matmul over the union of their
 // tokens, although each needs only a part of the results. They may where results stay bit-identical

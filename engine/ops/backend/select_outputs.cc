@@ -91,7 +91,8 @@ Linear Linear::Select(absl::Span<const Linear> blocks, absl::Span<const int> out
   header.activation = Activation::kNone;
   header.out = RoundUpOutputs(outputs.size());
   auto packed = std::make_shared<Packed>(header, memory);
-  const size_t element = dnnl::memory::data_type_size(WeightType(header.type));
+  const bool is_int4 = header.type == ComputeType::kInt4;
+  const size_t element = is_int4 ? 0 : dnnl::memory::data_type_size(WeightType(header.type));
   // The copiers for the parts of a block, by the number of its outputs: all blocks but the last
   // have the same layout.
   std::map<int, std::vector<ColumnCopier>> all_copiers;
@@ -101,15 +102,14 @@ Linear Linear::Select(absl::Span<const Linear> blocks, absl::Span<const int> out
     const size_t n = output % width;
     const size_t next = after / width == output / width ? after % width : n;
     const Packed& block = *blocks[output / width].packed_;
+    if (is_int4) CopyInt4Output(Int4WeightsIn(block.blob), n, Int4WeightsIn(packed->blob), j);
     std::vector<ColumnCopier>& copiers = all_copiers[block.spec.out];
     for (size_t i = copiers.size(); i < block.parts.size(); ++i) {
       copiers.emplace_back(block.header().blockings()[i], packed->header().blockings()[i], element);
     }
     if (block.bias_data != nullptr) packed->bias_data[j] = block.bias_data[n];
-    if (block.scales != nullptr) {
-      packed->scales[j] = block.scales[n];
-      packed->zero_sums[j] = block.zero_sums[n];
-    }
+    if (block.scales != nullptr) packed->scales[j] = block.scales[n];
+    if (block.zero_sums != nullptr) packed->zero_sums[j] = block.zero_sums[n];
     for (size_t i = 0; i < copiers.size(); ++i) {
       copiers[i].Copy(DataOf(block.parts[i]), n, next, DataOf(packed->parts[i]), j);
     }

@@ -237,8 +237,8 @@ TEST(DecoderTest, ConsecutiveTokensAreStepsOfTheirOwn) {
       if (round % 2 == 1) {
         config.cross_attention = reference::RandomCrossAttention(&random, config.layers_decoder);
       }
-      for (const ComputeType type :
-           {ComputeType::kFloat32, ComputeType::kBFloat16, ComputeType::kInt8}) {
+      for (const ComputeType type : {ComputeType::kFloat32, ComputeType::kBFloat16,
+                                     ComputeType::kInt8, ComputeType::kInt4}) {
         if (!IsSupported(type)) continue;
         SCOPED_TRACE(round);
         CompareConsecutiveTokens(config, type, round);

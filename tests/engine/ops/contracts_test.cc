@@ -102,7 +102,7 @@ TEST_F(OpsContracts, OurKernelsTakeTheirMapsAlone) {
   EXPECT_BROKEN(backend.Run(*small.packed(), {x_.data(), nullptr, 16}, 5, {y_.data(), 16}),
                 "Has(map)");
   const Linear large = Zeros(64, 64, ComputeType::kInt8);
-  if (!Int8Backend::Has(*large.packed())) GTEST_SKIP() << "no kernels on " << InstructionSet();
+  if (!Int8Backend::Has(*large.packed(), 5)) GTEST_SKIP() << "no kernels on " << InstructionSet();
   RowBuffer y(5, 64);
   const std::vector<float> scales(5);
   const std::vector<uint8_t> x(16 * 64);

@@ -94,6 +94,7 @@ struct LinearCase {
 inline double Tolerance(ComputeType type, int in) {
   const double n = std::sqrt(static_cast<double>(in));
   if (type == ComputeType::kFloat32) return 1e-5 * n;
+  if (type == ComputeType::kInt4) return 0.2 * n;
   return (type == ComputeType::kBFloat16 ? 0.02 : 0.03) * n;
 }
 

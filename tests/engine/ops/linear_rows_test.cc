@@ -18,7 +18,7 @@ class LinearRowsTest : public testing::TestWithParam<ComputeType> {};
 
 INSTANTIATE_TEST_SUITE_P(Types, LinearRowsTest,
                          testing::Values(ComputeType::kFloat32, ComputeType::kBFloat16,
-                                         ComputeType::kInt8));
+                                         ComputeType::kInt8, ComputeType::kInt4));
 
 struct InvarianceShape {
   int in;

@@ -1,8 +1,8 @@
-"""quality_test.py PROGRAM CAPTIONS SHARED: checks how much BLEU int8 and bfloat16 lose.
+"""quality_test.py PROGRAM CAPTIONS SHARED: checks how much BLEU other types than float32 lose.
 
 PROGRAM (nibu-translate) translates with beam 4, and nibu-bench beside it computes BLEU: Multi30k's test set 2016 (SHARED/data) with the captions model
 (CAPTIONS), and the 3,000 lines of SHARED/train/dev.tsv with the bundled model. int8 may lose 0.3 BLEU against
-float32, bfloat16 0.1; on the same test set, Marian's int8 model (SHARED/models) may lose 0.3 against Marian's own
+float32, bfloat16 0.1, int4 0.5; on the same test set, Marian's int8 model (SHARED/models) may lose 0.3 against Marian's own
 int8 (SHARED/golden), and 0.5 against float32. More than the other's is no fault, since a rounding that happens to
 help is as likely as one that harms. Exit status 77: skipped.
 """
@@ -18,7 +18,7 @@ SKIPPED = 77
 TEST_SET = "multi30k.test_2016_flickr"
 # Compute type, the instruction set that oneDNN is held to (none: the CPU's own), BLEU it may lose. int8
 # has another range of activations below VNNI.
-CASES = (("bfloat16", "", 0.1), ("int8", "", 0.3), ("int8", "AVX2", 0.3))
+CASES = (("bfloat16", "", 0.1), ("int8", "", 0.3), ("int8", "AVX2", 0.3), ("int4", "", 0.5))
 MARIAN = "marian-en-de-ssru-int8"
 
 

@@ -140,6 +140,26 @@ TEST_F(ConvertTest, Int8TranslatesAlike) {
   EXPECT_EQ(outcome.out, "Ein Mann fährt Fahrrad.\nZwei Hunde spielen im Schnee.\n");
 }
 
+// A file of 4 bits is translated in int4 unless asked otherwise, as its original is in int4.
+TEST_F(ConvertTest, Int4IsKept) {
+  ASSERT_EQ(
+      Run(absl::StrCat("nibu-convert --quantization=int4 ", kCaptions, "--out=", Out("m.nibu")))
+          .status,
+      0);
+  EXPECT_LT(fs::file_size(Out("m.nibu")), 9'000'000u);
+  const std::string flags = absl::StrCat(" --return_scores --output_format=jsonl ", kText);
+  const std::string model = absl::StrCat("--model=", Out("m.nibu"));
+  const std::string expected = Translate(absl::StrCat(kCaptions, "--compute_type=int4", flags));
+  EXPECT_NE(expected.find("Zwei Hunde spielen im Schnee."), std::string::npos) << expected;
+  EXPECT_EQ(Translate(absl::StrCat(model, flags)), expected);
+  const std::string facts = Run(absl::StrCat("nibu-inspect --json ", model)).out;
+  EXPECT_EQ(nlohmann::json::parse(facts)["load"]["compute_type"], "int4") << facts;
+  EXPECT_EQ(Run(absl::StrCat("nibu-translate --compute_type=int8 ", model, " ", kText)).out,
+            "Ein Mann fährt Fahrrad.\nZwei Hunde spielen im Schnee.\n");
+  ExpectError(absl::StrCat("nibu-convert --quantization=int4 ", kCaptions, "--out=", Out("hf/")), 2,
+              "--quantization=int4 needs a .nibu file");
+}
+
 // A text's tokens are enough to translate it as before; other translations cannot have others.
 TEST_F(ConvertTest, TargetVocabulary) {
   std::ofstream(Out("corpus")) << "Ein Mann fährt Fahrrad.\nZwei Hunde spielen im Schnee.\nEin\n";
@@ -224,8 +244,8 @@ TEST_F(ConvertTest, WrongUsage) {
   ExpectError("nibu-convert", 2, "--out=FILE.nibu or --out=DIRECTORY/ is missing");
   ExpectError("nibu-convert --out=x", 2, "must end in .nibu or in /");
   ExpectError("nibu-convert --out=x --format=zip", 2, "--format must be auto, nibu or safetensors");
-  ExpectError("nibu-convert --out=x.nibu --quantization=int4", 2,
-              "--quantization must be none, float32, bfloat16 or int8, not \"int4\"");
+  ExpectError("nibu-convert --out=x.nibu --quantization=int2", 2,
+              "--quantization must be none, float32, bfloat16, int8 or int4, not \"int2\"");
   ExpectError("nibu-convert --out=x/ --quantization=int8", 2, "needs a .nibu file");
   ExpectError("nibu-convert --out=x.nibu --config=a --model=b", 2,
               "give --model or --config, not both");

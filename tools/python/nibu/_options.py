@@ -65,7 +65,7 @@ class Options(TypedDict, total=False):
 class ModelOptions(TypedDict, total=False):
     """Options of a model that is loaded."""
 
-    compute_type: Literal["auto", "float32", "bfloat16", "int8"]
+    compute_type: Literal["auto", "float32", "bfloat16", "int8", "int4"]
     sentencepiece: str | PathLike[str]
     shortlist: str | PathLike[str]
     pivot: str

@@ -27,9 +27,11 @@ ComputeType Public(internal::ComputeType type) {
     case internal::ComputeType::kBFloat16:
       return ComputeType::kBFloat16;
     case internal::ComputeType::kInt8:
+      return ComputeType::kInt8;
+    case internal::ComputeType::kInt4:
       break;
   }
-  return ComputeType::kInt8;
+  return ComputeType::kInt4;
 }
 
 Options DefaultsOf(const internal::ModelDefaults& model) {

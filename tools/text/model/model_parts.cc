@@ -134,7 +134,8 @@ absl::StatusOr<ModelParts> LoadParts(OpenedModel opened, const std::vector<std::
                                      const ModelOptions& options) try {
   const std::string path = opened.config_file;
   NIBU_RETURN_IF_ERROR(ApplyOverrides(options, &opened));
-  NIBU_ASSIGN_OR_RETURN(const ComputeType compute_type, ChooseComputeType(options.compute_type));
+  NIBU_ASSIGN_OR_RETURN(const ComputeType compute_type,
+                        ChooseComputeType(options.compute_type, &opened));
   ModelParts parts;
   NIBU_ASSIGN_OR_RETURN(parts.loaded, LoadModel(std::move(opened), compute_type));
   parts.notes = parts.loaded.notes;

@@ -177,7 +177,7 @@ NIBU_EXPORT void nibu_model_free(nibu_model* model);
      ensemble (one line for each other model), source_language, target_language,
      source_languages, target_languages (the codes that may be chosen, with commas),
      default_source_language, default_target_language, language_tokens (with commas),
-     compute_type ("float32", "bfloat16", "int8"), weight_bytes, source_vocabulary_size,
+     compute_type ("float32", "bfloat16", "int8", "int4"), weight_bytes, source_vocabulary_size,
      target_vocabulary_size, has_tokenizer, has_shortlist ("true", "false"),
      notes (one line for each) */
 NIBU_EXPORT const char* nibu_model_fact(const nibu_model* model, const char* name);

@@ -22,8 +22,9 @@
 
 namespace nibu {
 
-// The type of the matrix products. kAuto: the fastest one on this CPU.
-enum class ComputeType : uint8_t { kAuto, kFloat32, kBFloat16, kInt8 };
+// The type of the matrix products. kAuto: the fastest one on this CPU, or kInt4 for a file of such
+// weights.
+enum class ComputeType : uint8_t { kAuto, kFloat32, kBFloat16, kInt8, kInt4 };
 
 // The treatment of a sentence of more than max_input_length tokens.
 enum class LongInput : uint8_t {

@@ -100,11 +100,13 @@ TranslatorOptions MakeTranslatorOptions(const SpeedOptions& options) {
   return made;
 }
 
-absl::StatusOr<ComputeType> ChooseComputeType(nibu::ComputeType type) {
-  const ComputeType chosen = type == nibu::ComputeType::kAuto       ? FastestComputeType()
-                             : type == nibu::ComputeType::kFloat32  ? ComputeType::kFloat32
-                             : type == nibu::ComputeType::kBFloat16 ? ComputeType::kBFloat16
-                                                                    : ComputeType::kInt8;
+absl::StatusOr<ComputeType> ChooseComputeType(nibu::ComputeType type, const OpenedModel* model) {
+  const bool is_int4 =
+      model != nullptr && model->source->packed().compute_type == ComputeType::kInt4;
+  const ComputeType types[] = {is_int4 ? ComputeType::kInt4 : FastestComputeType(),
+                               ComputeType::kFloat32, ComputeType::kBFloat16, ComputeType::kInt8,
+                               ComputeType::kInt4};
+  const ComputeType chosen = types[static_cast<size_t>(type)];
   if (IsSupported(chosen)) return chosen;
   return InvalidOption("compute_type", "=", ComputeTypeName(chosen),
                        " needs AVX-512, this CPU has ", InstructionSet());

@@ -16,6 +16,7 @@
 namespace nibu::internal {
 
 struct ModelDefaults;
+struct OpenedModel;
 struct TranslatorOptions;
 
 // The kinds of parts of a text that come out once each, as they went in.
@@ -51,7 +52,9 @@ DecodingOptions MakeDecodingOptions(const Options& options, const ModelDefaults&
 TranslatorOptions MakeTranslatorOptions(const SpeedOptions& options);
 
 // Returns the type of the matrix products on this CPU, or InvalidArgument if the CPU lacks `type`.
-absl::StatusOr<ComputeType> ChooseComputeType(nibu::ComputeType type);
+// `model`: whose products they are; null: of any model without weights of kInt4.
+absl::StatusOr<ComputeType> ChooseComputeType(nibu::ComputeType type,
+                                              const OpenedModel* model = nullptr);
 
 }  // namespace nibu::internal
 

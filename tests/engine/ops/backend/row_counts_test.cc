@@ -158,7 +158,8 @@ TEST(RowCountsTest, WhatCpusCanDo) {
     EXPECT_TRUE(IsSupported(ComputeType::kInt8, isa));
     EXPECT_EQ(IsSupported(ComputeType::kBFloat16, isa), isa >= Isa::kAvx512);
     const bool seven_bits = isa < Isa::kAvx2Vnni || isa == Isa::kAvx512;
-    EXPECT_EQ(ActivationRange(isa).levels, seven_bits ? 63 : 127);
+    EXPECT_EQ(ActivationRange(ComputeType::kInt8, isa).levels, seven_bits ? 63 : 127);
+    EXPECT_EQ(ActivationRange(ComputeType::kInt4, isa).levels, 127);
   }
 }
 
