@@ -5,6 +5,7 @@
 
 #include "absl/base/macros.h"
 #include "engine/attention/kernels.h"
+#include "engine/attention/mixers/dense.h"
 #include "engine/attention/mixers/mixers.h"
 #include "engine/attention/mixers/reduction.h"
 #include "engine/attention/mixers/score.h"
@@ -35,6 +36,11 @@ int PrepareSource(const AttentionSpec& spec, int positions, float* keys_values) 
   const auto* const mean = spec.mixer.As<MeanAttention>();
   if (mean == nullptr) return positions;
   return TakeMeans(keys_values, stride, positions, stride, mean->reduction, keys_values);
+}
+
+void FindScores(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
+                float* scores) {
+  DenseScores(spec, queries, memory, scores);
 }
 
 void Attention::Run(const Queries& queries, const AttentionMemory& memory,

@@ -20,6 +20,12 @@ CacheType SourceType(const MixerSpec& mixer, CacheType type);
 // positions > 0.
 int PrepareSource(const AttentionSpec& spec, int positions, float* keys_values);
 
+// Sets scores [H, R, S] to what the softmax takes, biases and vectors by distance included:
+// -infinity for keys that a query does not see. Of mechanisms that are no patterns, LSH among them,
+// a query sees all keys.
+void FindScores(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
+                float* scores);
+
 // Attends with the scratch memory of one worker, which outlives it, and is as thread-safe as that.
 // A call may throw std::bad_alloc, and the object can be used again.
 class Attention {

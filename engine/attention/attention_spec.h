@@ -130,10 +130,10 @@ using AttentionMemory = std::variant<KeyValueRows, KeysValues, CellHistory>;
 struct AttentionOutput {
   float* rows;    // [R, I]
   size_t stride;  // floats from one row to the next
-  // [H, R, S], what values are summed with; null: not wanted, or the mixer has no matrix.
+  // [H, R, keys], what values are summed with; null: not wanted. FactorizedAttention has none.
   float* weights = nullptr;
-  // S, if there are fewer keys than positions, which then share their keys' weights equally
-  // (MixerSpec::reduction); 0: as many as keys.
+  // 0, or the number of positions: weights are then [H, R, positions], and positions share equally
+  // the weight of the key that was made from them (MixerSpec::reduction).
   int positions = 0;
 
   // The row of a head and a query; null: not wanted.

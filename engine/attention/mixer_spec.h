@@ -277,10 +277,6 @@ struct MixerSpec {
   int stored_keys(int count) const { return CeilOf(count, reduction()); }
   // Returns true if each key is that of a position: there is place for a distance bias.
   bool keeps_positions() const { return is_pattern() || Is<LshAttention>(); }
-  // Returns true if it says how a query weighs positions.
-  bool has_matrix() const {
-    return keeps_positions() || Is<MeanAttention>() || Is<ReducedAttention>();
-  }
   // Width of the windows whose scores have a bias by distance (mixers/pattern.h); 0: they have
   // none.
   int biased_width() const;

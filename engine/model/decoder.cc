@@ -25,7 +25,9 @@ namespace nibu::internal {
 
 // For each layer [k | v] = e W_kv, with e the encoder's rows of all sentences, or what the layer's
 // mechanism reduces them to.
-void Decoder::Begin(RowSpan<const float> encoded, absl::Span<DecoderState* const> states) {
+void Decoder::Begin(RowSpan<const float> encoded, absl::Span<DecoderState* const> states,
+                    AttentionMaps* maps) {
+  ABSL_ASSERT(maps == nullptr || states.size() == 1);
   const int inner = model_.config.inner_decoder();
   std::vector<int> lengths;
   int positions = 0;
@@ -49,6 +51,10 @@ void Decoder::Begin(RowSpan<const float> encoded, absl::Span<DecoderState* const
     int row = 0;
     for (DecoderState* state : states) {
       const int made = spec.mixer.mapped_keys(state->source_length());
+      if (maps != nullptr) {
+        const float* const k = kv.row(row);
+        maps->cross[l].KeepKeys(spec, {k, k + inner, 2 * static_cast<size_t>(inner), made});
+      }
       PrepareSource(spec, made, kv.row(row));
       state->StoreSource(static_cast<int>(l), kv.row(row));
       row += made;
@@ -131,6 +137,7 @@ void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, RowSpan<c
   int row = 0;
   for (size_t n = 0; n < inputs.size(); ++n) {
     const Input& input = inputs[n];
+    if (input.maps != nullptr) KeepRows(qkv.row(row), input, layer);
     for (size_t i = 0; i < input.tokens.size(); ++i, ++row) {
       const float* const q = qkv.row(row);
       const int h = input.hypothesis(i);
@@ -162,12 +169,22 @@ float* Decoder::MapScratch(const Input& input, int keys) const {
   return workspace_->arena.Floats(static_cast<size_t>(shape_.heads) * static_cast<size_t>(keys));
 }
 
+// Keeps the queries, keys and values of the tokens, whose rows are qkv [tokens, 3 I].
+void Decoder::KeepRows(const float* qkv, const Input& input, int layer) const {
+  AttentionSpec spec = self_attention_[static_cast<size_t>(layer)].spec();
+  spec.mixer.mechanism = CausalAttention();
+  const auto inner = static_cast<size_t>(model_.config.inner_decoder());
+  const int count = static_cast<int>(input.tokens.size());
+  AttentionMap& map = input.maps->decoder[static_cast<size_t>(layer)];
+  map.KeepKeys(spec, {qkv + inner, qkv + 2 * inner, 3 * inner, count});
+  map.KeepQueries(spec, {qkv, 3 * inner, count});
+}
+
 // Copies a row of each head's matrix, [H, position + 1], to where the matrices [H, T, T] are kept.
 void Decoder::KeepMap(const float* weights, int position, const Input& input, int layer) const {
   const size_t positions = input.tokens.size();
   const auto row = static_cast<size_t>(position);
-  std::vector<float>& maps = input.maps->decoder[static_cast<size_t>(layer)];
-  ABSL_ASSERT(maps.size() == static_cast<size_t>(shape_.heads) * positions * positions);
+  std::vector<float>& maps = input.maps->decoder[static_cast<size_t>(layer)].weights;
   float* map = maps.data() + row * positions;
   for (int h = 0; h < shape_.heads; ++h, weights += row + 1, map += positions * positions) {
     std::copy_n(weights, row + 1, map);
@@ -238,16 +255,17 @@ void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, RowSpan<
     if (centres != nullptr) queries.centres = centres + row;
     const bool asked = input.attention != nullptr && input.attention_layer == layer;
     const Arena::Mark mark = workspace_->arena.mark();
-    float* weights = asked ? workspace_->arena.Floats(WeightsSize(input)) : nullptr;
-    if (input.maps != nullptr) {
-      std::vector<float>& maps = input.maps->cross[static_cast<size_t>(layer)];
-      ABSL_ASSERT(maps.size() == WeightsSize(input));
-      weights = maps.data();
+    AttentionOutput output = {out.row(row), dim};
+    if (asked) {
+      ABSL_ASSERT(input.maps == nullptr);
+      output.weights = workspace_->arena.Floats(WeightsSize(input));
+      output.positions = input.state->source_length();
+    } else if (input.maps != nullptr) {
+      AttentionMap& map = input.maps->cross[static_cast<size_t>(layer)];
+      output.weights = map.KeepQueries(attention.spec(), queries);
     }
-    attention.Run(queries, input.state->source(layer),
-                  {out.row(row), dim, weights, input.state->source_length()},
-                  next.has_value() ? &*next : nullptr);
-    if (asked) MeanOfHeads(weights, input);
+    attention.Run(queries, input.state->source(layer), output, next.has_value() ? &*next : nullptr);
+    if (asked) MeanOfHeads(output.weights, input);
     workspace_->arena.Rewind(mark);
     row += count;
   }

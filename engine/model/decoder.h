@@ -37,8 +37,11 @@ class Decoder {
   }
 
   // Computes the keys and values of the sources, once a sentence. `encoded`: the encoder's output,
-  // [sum of source lengths, D]. REQUIRES: the states have been started with those lengths.
-  void Begin(RowSpan<const float> encoded, absl::Span<DecoderState* const> states);
+  // [sum of source lengths, D]. `maps`: receives the keys and values of cross-attention; null: not
+  // asked for. REQUIRES: the states have been started with those lengths; if `maps` is not null,
+  // there is one state.
+  void Begin(RowSpan<const float> encoded, absl::Span<DecoderState* const> states,
+             AttentionMaps* maps = nullptr);
 
   // A sentence's part of a step: the newest token of each live hypothesis (-1: none, a zero
   // vector), or, if `consecutive`, several tokens of its only hypothesis, which follow each other
@@ -53,9 +56,10 @@ class Decoder {
     float* attention = nullptr;
     int attention_layer = 0;
     int attention_heads = 0;
-    // Receives the matrices of each layer's self- and cross-attention. Null: not asked for.
-    // REQUIRES: if not null, the tokens are consecutive and begin the hypothesis, and the caller
-    // has made room for the matrices: [H, tokens, tokens] and [H, tokens, source_length()].
+    // Receives what each layer's self- and cross-attention computes. Null: not asked for.
+    // REQUIRES: if not null, the tokens are consecutive and begin the hypothesis, `attention` is
+    // null, and there is a map for each attention: those of cross-attention have their keys from
+    // Begin.
     AttentionMaps* maps = nullptr;
 
     // The hypothesis and the position of tokens[i], once its state has grown.
@@ -80,6 +84,7 @@ class Decoder {
                       RowSpan<const float> q, RowSpan<float> out);
   const float* Centres(absl::Span<const Input> inputs, int layer, RowSpan<const float> in);
 
+  void KeepRows(const float* qkv, const Input& input, int layer) const;
   float* MapScratch(const Input& input, int keys) const;
   void KeepMap(const float* weights, int position, const Input& input, int layer) const;
   size_t WeightsSize(const Input& input) const;

@@ -28,16 +28,6 @@
 namespace nibu::internal {
 namespace {
 
-// Makes room for the matrices of one part of a layer behind those of the parts before it: [H, S,
-// S]. Returns null where the mechanism has none.
-float* AddMatrices(const ModelConfig& config, const MixerSpec& mixer, size_t positions,
-                   std::vector<float>* layer) {
-  if (!mixer.has_matrix()) return nullptr;
-  const size_t size = static_cast<size_t>(config.heads_encoder) * positions * positions;
-  layer->resize(layer->size() + size);
-  return layer->data() + layer->size() - size;
-}
-
 // Predicts the places at which the queries of all sources look. Returns null unless the mechanism
 // predicts them.
 const float* Centres(const MixerCall& call, Workspace* workspace) {
@@ -51,11 +41,10 @@ const float* Centres(const MixerCall& call, Workspace* workspace) {
 }
 
 // Sets context [rows, I] to the attention of the rows of `qkv` [rows, 3 I], each sentence's to
-// itself. `weights`: where the matrices [H, S, S] of the only source go, or null. REQUIRES: one
-// source if `weights` is not null.
+// itself. REQUIRES: one source if call.map is not null.
 void SelfAttention(const MixerCall& call, const Embedder& embedder, RowSpan<const float> qkv,
-                   Workspace* workspace, RowSpan<float> context, float* weights) {
-  ABSL_ASSERT(weights == nullptr || call.sources.size() == 1);
+                   Workspace* workspace, RowSpan<float> context) {
+  ABSL_ASSERT(call.map == nullptr || call.sources.size() == 1);
   const ModelConfig& config = call.config;
   const auto inner = static_cast<size_t>(config.inner_encoder());
   const Attention attention(
@@ -71,9 +60,14 @@ void SelfAttention(const MixerCall& call, const Embedder& embedder, RowSpan<cons
     const int keys = call.spec.mapped_keys(n);
     Queries queries = {qkv.row(row), 3 * inner, n};
     if (centres != nullptr) queries.centres = centres + row;
-    const float* const keys_values = kv.row(key) + inner;
-    attention.Run(queries, KeyValueRows{keys_values, keys_values + inner, 3 * inner, keys},
-                  {context.row(row), inner, weights, n});
+    const float* const k = kv.row(key) + inner;
+    const KeyValueRows memory = {k, k + inner, 3 * inner, keys};
+    AttentionOutput output = {context.row(row), inner};
+    if (call.map != nullptr) {
+      call.map->KeepKeys(attention.spec(), memory);
+      output.weights = call.map->KeepQueries(attention.spec(), queries);
+    }
+    attention.Run(queries, memory, output);
     row += n;
     key += keys;
   }
@@ -102,15 +96,20 @@ RowSpan<float> Encode(const Model& model, const Embedder& embedder,
 
   const RowSpan<float> qkv = workspace->Rows(rows, 3 * config.inner_encoder());
   const RowSpan<float> context = workspace->Rows(rows, config.inner_encoder());
-  const auto run_part = [&](const EncoderPartWeights& part, const MixerSpec& mixer) {
+  const auto run_part = [&](size_t layer, int number, const EncoderPartWeights& part) {
+    const MixerSpec mixer = config.encoder_mixer(static_cast<int>(layer)).Part(number);
     const Arena::Mark mark = workspace->arena.mark();
-    float* const weights =
-        maps == nullptr ? nullptr : AddMatrices(config, mixer, sources[0].size(), &maps->back());
+    AttentionMap* const map = maps == nullptr ? nullptr : &maps->emplace_back();
+    if (map != nullptr) {
+      map->layer = static_cast<int>(layer);
+      map->part = number;
+      map->mixer = mixer;
+    }
     Sublayer(config, part.self.norm, workspace, x, [&](RowSpan<float> in, RowSpan<float> out) {
-      const MixerCall call = {config, mixer, part, sources, in};
+      const MixerCall call = {config, mixer, part, sources, in, map};
       if (!mixer.is_attention()) return MixTokens(call, workspace, out);
       workspace->matmul.Apply(part.self.qkv, in, qkv);
-      SelfAttention(call, embedder, qkv, workspace, context, weights);
+      SelfAttention(call, embedder, qkv, workspace, context);
       workspace->matmul.Apply(part.self.out, context, out);
     });
     Sublayer(config, part.ffn.norm, workspace, x, [&](RowSpan<float> in, RowSpan<float> out) {
@@ -120,10 +119,8 @@ RowSpan<float> Encode(const Model& model, const Embedder& embedder,
   };
   for (size_t l = 0; l < model.weights.encoder.size(); ++l) {
     const EncoderLayerWeights& layer = model.weights.encoder[l];
-    const MixerSpec mixer = config.encoder_mixer(static_cast<int>(l));
-    if (maps != nullptr) maps->emplace_back();
-    run_part(layer, mixer.Part(0));
-    if (mixer.has_two_parts()) run_part(layer.grid, mixer.Part(1));
+    run_part(l, 0, layer);
+    if (config.encoder_mixer(static_cast<int>(l)).has_two_parts()) run_part(l, 1, layer.grid);
   }
   if (config.final_norm) Normalize(config, model.weights.encoder_norm, x, nullptr, x.data());
   return x;

@@ -12,10 +12,9 @@ namespace nibu::internal {
 
 // Encodes several sentences at once, their tokens one after the other: no padding, and each
 // sentence's result is the same whatever else is in the call. Returns [sum of lengths, D] in the
-// workspace's arena, valid until a Rewind, with room for a matmul's padding. `maps`: receives for
-// each layer the attention matrices [H, S, S] (two parts: one behind the other; empty if the
-// mechanism has none); null: not asked for. REQUIRES: at least one source, each with at least one
-// token and no more than the embedder has positions; if `maps` is not null, a single source.
+// workspace's arena, valid until a Rewind, with room for a matmul's padding. `maps`: receives what
+// each attention computes; null: not asked for. REQUIRES: at least one source, each with at least
+// one token and no more than the embedder has positions; if `maps` is not null, a single source.
 RowSpan<float> Encode(const Model& model, const Embedder& embedder,
                       absl::Span<const absl::Span<const int>> sources, Workspace* workspace,
                       AttentionMaps::Layers* maps = nullptr);

@@ -50,6 +50,7 @@ RowSpan<const float> SampledRows(const MixerCall& call, const DeformableAttentio
     row += n;
     key += count;
   }
+  if (call.map != nullptr) call.map->places.assign(places, places + keys);
   return sampled;
 }
 

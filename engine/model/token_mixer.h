@@ -7,6 +7,7 @@
 #define NIBU_ENGINE_MODEL_TOKEN_MIXER_H_
 
 #include "absl/types/span.h"
+#include "engine/model/attention_maps.h"
 #include "engine/model/layers.h"
 #include "engine/model/weights.h"
 
@@ -18,7 +19,8 @@ struct MixerCall {
   const MixerSpec& spec;
   const EncoderPartWeights& layer;
   absl::Span<const absl::Span<const int>> sources;
-  RowSpan<const float> in;  // [rows, D], of the sublayer
+  RowSpan<const float> in;      // [rows, D], of the sublayer
+  AttentionMap* map = nullptr;  // receives what the attention computes; null: not asked for
 };
 
 // Sets out [rows, D] to what a mixer that is no attention makes of the rows. REQUIRES: the mixer is

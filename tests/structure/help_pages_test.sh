@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 fail() { echo "$*" >&2; exit 1; }
 has() { command -v "$1" >/dev/null; }
 
-programs=(translate score split convert inspect "inspect attention" bench "bench attention" "bench bleu")
+programs=(translate score split convert inspect "inspect attention" "inspect convolution" bench "bench attention" "bench bleu")
 for program in "${programs[@]}"; do
   read -ra words <<<"$program"
   for kind in man bash zsh; do
@@ -75,7 +75,7 @@ expect filenames --src=files/a.txt nibu-translate --src=files/a.
 expect filenames files/folder nibu-convert --out = files/f
 expect filenames files/folder nibu-translate --draft_model = files/f
 # Commands that are the first argument.
-expect "" attention nibu-inspect ""
+expect "" 'attention|convolution' nibu-inspect ""
 expect nospace --html= nibu-inspect attention --ht
 expect "" "" nibu-inspect --ht
 expect nospace --mechanisms= nibu-bench attention --mec

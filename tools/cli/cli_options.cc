@@ -31,7 +31,8 @@ absl::Span<const OptionRow> CliOptionRows() {
           {.help = "YAML file with options by name, as in \"beam_size: 4\". The command line takes "
                    "precedence over it, and it over the defaults of the model and of the program.",
            .type = "path",
-           .programs = "translate score split inspect inspect-attention"}),
+           .programs = "translate score split inspect inspect-attention "
+                       "inspect-convolution"}),
       Row<&CliOptions::src>(
           {.help =
                "File with the text to translate, one segment in each line; - is standard input. "

@@ -2,7 +2,7 @@
 # flags_page.sh BIN: prints the page of all flags, tools/cli/FLAGS.md, as the programs in the folder BIN tell them.
 set -euo pipefail
 bin=$1
-programs=(translate score split convert inspect "inspect attention" bench "bench attention" "bench bleu" serve)
+programs=(translate score split convert inspect "inspect attention" "inspect convolution" bench "bench attention" "bench bleu" serve)
 cat <<'END'
 # Flags
 

@@ -26,31 +26,64 @@ absl::Span<const OptionRow> InspectOptionRows() {
       Row<&InspectOptions::json>(
           {.help = "Print one JSON object with tokens and attention matrices. It is "
                    "{\"source\":[...],\"target\":[...],\"encoder\":[layer][head][q][k],"
-                   "\"decoder\":[layer][head][q][k],\"cross\":[layer][head][t][s]}; the README of "
-                   "tools/cli describes it.",
+                   "\"decoder\":[layer][head][q][k],\"cross\":[layer][head][t][s],"
+                   "\"details\":{...}}; the README of tools/cli describes it.",
            .programs = "inspect-attention"}),
       Row<&InspectOptions::html>(
           {.help =
                "File for a page that shows the attention in a browser; - is standard output. The "
-               "page loads nothing from elsewhere. It has heat maps of all heads, a graph of the "
-               "cross-attention, and each head's entropy and mean distance.",
+               "page loads nothing from elsewhere. It has maps and graphs of all attentions, their "
+               "queries, keys, scores and values, and what layers and heads have in common.",
            .type = "path",
            .programs = "inspect-attention"}),
       Row<&InspectOptions::ascii>(
-          {.help = "Print a layer's cross-attention as characters, and the entropies of all heads. "
-                   "This is also what is printed if neither --json nor --html is given.",
+          {.help = "Print a layer's attention as characters, and mechanism and entropies of all "
+                   "layers. This is also what is printed if neither --json nor --html is given.",
+           .programs = "inspect-attention"}),
+      Row<&InspectOptions::compare>(
+          {.help = "Mechanism of the encoder that is shown beside others; give the flag again for "
+                   "each. The model reads the same source and target with it, in the form of "
+                   "--encoder_attention. Its maps are shown, the log-probability of the target, "
+                   "the query-key pairs that it computes, and how its receptive field grows with "
+                   "depth.",
+           .programs = "inspect-attention"}),
+      Row<&InspectOptions::kind>(
+          {.help = "Attention that is shown first. It is the encoder's self-attention, the "
+                   "decoder's masked self-attention, or cross-attention.",
+           .values = "encoder decoder cross",
            .programs = "inspect-attention"}),
       Row<&InspectOptions::layer>(
-          {.help = "Decoder layer that is shown first, from 0; -1 is the last. Unless given, it is "
-                   "the layer that the model names for alignments.",
+          {.help =
+               "Layer that is shown first, from 0; -1 is the last. Unless given, it is the last "
+               "or, in cross-attention, the one that the model names for alignments.",
            .default_value = "-1",
            .programs = "inspect-attention"}),
       Row<&InspectOptions::head>(
           {.help =
                "Head that is shown first, from 0; -1 is the mean of all heads. Unless given, it "
-               "is the head that the model names for alignments, if it names a single one.",
+               "is the mean or, in cross-attention, the head that the model names for alignments, "
+               "if it names a single one.",
            .default_value = "-1",
            .programs = "inspect-attention"}),
+      Row<&InspectOptions::kernel>(
+          {.help =
+               "Taps of the convolution that self-attention becomes, separated by commas. Their "
+               "number is odd; the one in the middle is multiplied by the position itself.",
+           .group = kTextGroup,
+           .programs = "inspect-convolution"}),
+      Row<&InspectOptions::alpha>(
+          {.help =
+               "Factors of the quadratic encoding of distances, separated by commas. The larger "
+               "one is, the more each head looks at one position alone.",
+           .programs = "inspect-convolution"}),
+      Row<&InspectOptions::json>({.help = "Print one JSON object in place of text.",
+                                  .group = kOutputGroup,
+                                  .programs = "inspect-convolution"}),
+      Row<&InspectOptions::html>({.help =
+                                      "File for a page that shows maps, signals and differences "
+                                      "in a browser; - is standard output.",
+                                  .type = "path",
+                                  .programs = "inspect-convolution"}),
   }));
   return rows;
 }

@@ -4,8 +4,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/types/span.h"
+#include "tools/inspect/attention_numbers.h"
 #include "tools/text/options/option_table.h"
 
 namespace nibu::internal {
@@ -16,8 +18,12 @@ struct InspectOptions {
   std::optional<std::string> target;
   std::string html;
   bool ascii = false;
+  std::string compare;  // the last one; FlagValues has all
+  AttentionKind kind = AttentionKind::kCross;
   std::optional<int> layer;
   std::optional<int> head;
+  std::vector<float> kernel = {0.25f, 0.5f, 0.25f};
+  std::vector<float> alpha = {0.25f, 0.5f, 1, 2, 4, 8, 16};
 };
 absl::Span<const OptionRow> InspectOptionRows();
 

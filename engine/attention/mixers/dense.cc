@@ -19,11 +19,14 @@ double Dot(const X* x, const float* y, size_t n) {
   return sum;
 }
 
-// score(q, k) of a head, see Score.
+// score(q, k) of a head, see Score, and what the mechanism adds to it.
 class HeadScore {
  public:
   HeadScore(const AttentionSpec& spec, const KeyValueRows& memory, size_t head)
-      : score_(spec.mixer.score),
+      : spec_(spec),
+        head_(head),
+        positions_(memory.positions),
+        score_(spec.mixer.score),
         scale_(score_ == Score::kScaledDot ? static_cast<double>(spec.shape.Scale()) : 1),
         dim_(static_cast<size_t>(spec.shape.head_dim)),
         keys_(memory.keys + head * dim_),
@@ -39,6 +42,37 @@ class HeadScore {
     }
   }
 
+  // Sets scores [S] of query r of the head, -infinity where it does not see the key.
+  void Find(const Queries& queries, int r, std::vector<double>* scores) {
+    const auto query = static_cast<size_t>(r);
+    const int position = queries.position(r);
+    const float* const q = queries.rows + query * queries.stride + head_ * dim_;
+    SetQuery(q);
+    FindKeys(spec_.mixer, positions_, {position, static_cast<int>(head_), queries.centre(r)},
+             &spans_);
+    const auto places = 2 * static_cast<size_t>(spec_.mixer.biased_width()) - 1;
+    const float* const bias = spec_.bias.Of(head_, static_cast<size_t>(queries.first) + query, 0);
+    std::fill(scores->begin(), scores->end(), -HUGE_VAL);
+    for (const KeySpan& span : spans_) {
+      for (int key = span.begin; key < span.end; key += span.step) {
+        const auto j = static_cast<size_t>(key);
+        double score = Of(j);
+        if (bias != nullptr) score += static_cast<double>(bias[j]);
+        if (spec_.mixer.biased_width() > 0) {
+          const int place = RelativePlace(spec_.mixer, positions_, position, key);
+          score += static_cast<double>(
+              spec_.weights.relative[head_ * places + static_cast<size_t>(place)]);
+        }
+        if (spec_.relative.keys != nullptr) {
+          const auto row = static_cast<size_t>(spec_.relative.RowOf(position, key));
+          score += scale_ * Dot(q, spec_.relative.keys + row * dim_, dim_);
+        }
+        (*scores)[j] = score;
+      }
+    }
+  }
+
+ private:
   void SetQuery(const float* q) {
     if (score_ == Score::kGeneral) return Map(map_, q, query_.data());
     if (score_ == Score::kConcat) return Map(map_ + dim_, q, query_.data());
@@ -56,12 +90,15 @@ class HeadScore {
     return sum;
   }
 
- private:
   // out [d]: the first d columns of `map` times x.
   void Map(const float* map, const float* x, double* out) const {
     for (size_t i = 0; i < dim_; ++i) out[i] = Dot(x, map + i * columns_, dim_);
   }
 
+  const AttentionSpec& spec_;
+  size_t head_;
+  int positions_;
+  std::vector<KeySpan> spans_;
   Score score_;
   double scale_;
   size_t dim_;
@@ -81,33 +118,13 @@ void AttendDense(const AttentionSpec& spec, const Queries& queries, const KeyVal
   const auto dim = static_cast<size_t>(spec.shape.head_dim);
   const auto positions = static_cast<size_t>(memory.positions);
   const auto* const local = spec.mixer.As<PredictedWindow>();
-  std::vector<KeySpan> spans;
   std::vector<double> weights(positions);
   std::vector<double> out(dim);
   for (size_t h = 0; h < static_cast<size_t>(spec.shape.heads); ++h) {
     HeadScore score(spec, memory, h);
-    const auto places = 2 * static_cast<size_t>(spec.mixer.biased_width()) - 1;
-    const float* const relative =
-        spec.mixer.biased_width() == 0 ? nullptr : spec.weights.relative + h * places;
     for (int r = 0; r < queries.count; ++r) {
       const auto query = static_cast<size_t>(r);
-      const float centre = queries.centre(r);
-      const int position = queries.position(r);
-      FindKeys(spec.mixer, memory.positions, {position, static_cast<int>(h), centre}, &spans);
-      score.SetQuery(queries.rows + query * queries.stride + h * dim);
-      const float* const bias = spec.bias.Of(h, static_cast<size_t>(queries.first) + query, 0);
-      std::fill(weights.begin(), weights.end(), -HUGE_VAL);
-      for (const KeySpan& span : spans) {
-        for (int key = span.begin; key < span.end; key += span.step) {
-          const auto j = static_cast<size_t>(key);
-          weights[j] = score.Of(j);
-          if (bias != nullptr) weights[j] += static_cast<double>(bias[j]);
-          if (relative != nullptr) {
-            const int place = RelativePlace(spec.mixer, memory.positions, position, key);
-            weights[j] += static_cast<double>(relative[place]);
-          }
-        }
-      }
+      score.Find(queries, r, &weights);
       const double most = *std::max_element(weights.begin(), weights.end());
       double sum = 0;
       for (double& weight : weights) sum += weight = std::exp(weight - most);
@@ -116,7 +133,7 @@ void AttendDense(const AttentionSpec& spec, const Queries& queries, const KeyVal
       for (size_t j = 0; j < positions; ++j) {
         double weight = weights[j] / sum;
         if (local != nullptr) {
-          const double distance = static_cast<double>(j) - static_cast<double>(centre);
+          const double distance = static_cast<double>(j) - static_cast<double>(queries.centre(r));
           weight *= LocalWeight(distance, local->width);
         }
         if (wanted != nullptr) wanted[j] = static_cast<float>(weight);
@@ -127,6 +144,18 @@ void AttendDense(const AttentionSpec& spec, const Queries& queries, const KeyVal
       for (size_t i = 0; i < dim; ++i) {
         output.rows[query * output.stride + h * dim + i] = static_cast<float>(out[i]);
       }
+    }
+  }
+}
+
+void DenseScores(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
+                 float* scores) {
+  std::vector<double> row(static_cast<size_t>(memory.positions));
+  for (int h = 0; h < spec.shape.heads; ++h) {
+    HeadScore score(spec, memory, static_cast<size_t>(h));
+    for (int r = 0; r < queries.count; ++r) {
+      score.Find(queries, r, &row);
+      for (const double each : row) *scores++ = static_cast<float>(each);
     }
   }
 }

@@ -11,6 +11,10 @@ namespace nibu::internal {
 void AttendDense(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
                  const AttentionOutput& output);
 
+// FindScores of attention.h.
+void DenseScores(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
+                 float* scores);
+
 }  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_ATTENTION_MIXERS_DENSE_H_

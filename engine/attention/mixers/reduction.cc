@@ -19,13 +19,7 @@ void AttendMeans(int reduction, const AttentionSpec& spec, const Queries& querie
   TakeMeans(memory.values, memory.stride, memory.positions, inner, reduction, values);
   AttentionSpec full = spec;
   full.mixer = {};
-  AttentionOutput reduced = output;
-  const size_t matrix_rows =
-      static_cast<size_t>(spec.shape.heads) * static_cast<size_t>(queries.count);
-  if (output.weights != nullptr) reduced.weights = arena->Floats(matrix_rows * means);
-  AttendRows(full, queries, {keys, values, inner, static_cast<int>(means)}, reduced, arena);
-  if (output.weights == nullptr) return;
-  ShareWeights(reduced.weights, matrix_rows, memory.positions, reduction, output.weights);
+  AttendRows(full, queries, {keys, values, inner, static_cast<int>(means)}, output, arena);
 }
 
 int TakeMeans(const float* x, size_t stride, int positions, size_t dim, int reduction, float* out) {

@@ -12,7 +12,7 @@
 
 namespace nibu::internal {
 
-// A mean's weight is shared by the keys that it is the mean of, so that matrices are [H, R, S].
+// The weights are those of the means, [H, R, ceil(S / R)].
 void AttendMeans(int reduction, const AttentionSpec& spec, const Queries& queries,
                  const KeyValueRows& memory, const AttentionOutput& output, Arena* arena);
 

@@ -3,6 +3,7 @@
 #include "engine/model/attention_maps.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -25,7 +26,8 @@ std::vector<int> RandomIds(Random* random, int count, int vocabulary) {
 void ExpectEqual(const reference::Maps& expected, const AttentionMaps::Layers& layers) {
   ASSERT_EQ(layers.size(), expected.size());
   for (size_t l = 0; l < layers.size(); ++l) {
-    const float* value = layers[l].data();
+    const std::vector<float>& weights = layers[l].weights;
+    const float* value = weights.data();
     for (const reference::Matrix& head : expected[l]) {
       for (const auto& row : head) {
         for (const double weight : row) {
@@ -34,7 +36,27 @@ void ExpectEqual(const reference::Maps& expected, const AttentionMaps::Layers& l
         }
       }
     }
-    ASSERT_EQ(value, layers[l].data() + layers[l].size());
+    ASSERT_EQ(value, weights.data() + weights.size());
+  }
+}
+
+// The weights are the softmax of the scores; those of local-p sum to less than 1.
+void ExpectSoftmaxOfScores(const AttentionMaps::Layers& layers) {
+  for (const AttentionMap& map : layers) {
+    if (map.mixer.Is<PredictedWindow>()) continue;
+    const auto keys = static_cast<size_t>(map.keys);
+    ASSERT_EQ(map.scores.size(), map.weights.size());
+    for (size_t row = 0; row < map.scores.size(); row += keys) {
+      double sum = 0;
+      const float most = *std::max_element(&map.scores[row], &map.scores[row] + keys);
+      for (size_t k = row; k < row + keys; ++k) {
+        sum += std::exp(static_cast<double>(map.scores[k] - most));
+      }
+      for (size_t k = row; k < row + keys; ++k) {
+        const double softmax = std::exp(static_cast<double>(map.scores[k] - most)) / sum;
+        ASSERT_NEAR(static_cast<double>(map.weights[k]), softmax, 1e-3);
+      }
+    }
   }
 }
 
@@ -58,8 +80,11 @@ TEST(AttentionMapsTest, EqualTheReference) {
       const auto output = reference.Decode(encoded, target);
       ExpectEqual(encoder, maps->encoder);
       ExpectEqual(output.cross, maps->cross);
+      for (const auto& layers : {maps->encoder, maps->decoder, maps->cross}) {
+        ExpectSoftmaxOfScores(layers);
+      }
       if (config.decoder_memory == DecoderMemory::kSsru) {
-        EXPECT_EQ(maps->decoder, AttentionMaps::Layers(output.cross.size()));
+        EXPECT_TRUE(maps->decoder.empty());
       } else {
         ExpectEqual(output.self, maps->decoder);
       }
@@ -68,7 +93,8 @@ TEST(AttentionMapsTest, EqualTheReference) {
 }
 
 void ExpectRowsSumToOne(const AttentionMaps::Layers& layers, size_t columns) {
-  for (const auto& layer : layers) {
+  for (const AttentionMap& map : layers) {
+    const std::vector<float>& layer = map.weights;
     ASSERT_FALSE(layer.empty());
     for (size_t at = 0; at < layer.size(); at += columns) {
       double sum = 0;
@@ -99,10 +125,12 @@ TEST(AttentionMapsTest, RowsSumToOneWithZerosAboveTheDiagonal) {
       ExpectRowsSumToOne(maps->encoder, source.size());
       ExpectRowsSumToOne(maps->decoder, target.size());
       ExpectRowsSumToOne(maps->cross, source.size());
-      for (const auto& layer : maps->decoder) {
-        for (size_t i = 0; i < layer.size(); ++i) {
+      for (const AttentionMap& map : maps->decoder) {
+        for (size_t i = 0; i < map.weights.size(); ++i) {
           const size_t query = i / target.size() % target.size();
-          ASSERT_TRUE(i % target.size() <= query || layer[i] == 0.0f);
+          const bool is_hidden = i % target.size() > query;
+          ASSERT_TRUE(!is_hidden || map.weights[i] == 0.0f);
+          ASSERT_EQ(std::isinf(map.scores[i]), is_hidden);
         }
       }
     }
@@ -113,7 +141,8 @@ TEST(AttentionMapsTest, RowsSumToOneWithZerosAboveTheDiagonal) {
 std::vector<float> FirstRows(const AttentionMaps::Layers& layers, size_t rows, size_t of,
                              size_t columns) {
   std::vector<float> all;
-  for (const auto& layer : layers) {
+  for (const AttentionMap& map : layers) {
+    const std::vector<float>& layer = map.weights;
     for (auto head = layer.begin(); head != layer.end(); head += static_cast<long>(of * columns)) {
       all.insert(all.end(), head, head + static_cast<long>(rows * columns));
     }
@@ -130,11 +159,11 @@ TEST(AttentionMapsTest, ALaterTokenMovesNothing) {
     const auto before = *FindAttention(*model, source, target);
     target[4] = 40;
     const auto after = *FindAttention(*model, source, target);
-    EXPECT_EQ(before.encoder, after.encoder);
+    EXPECT_EQ(FirstRows(before.encoder, 4, 4, 4), FirstRows(after.encoder, 4, 4, 4));
     EXPECT_EQ(FirstRows(before.decoder, 4, 6, 6), FirstRows(after.decoder, 4, 6, 6));
     EXPECT_EQ(FirstRows(before.cross, 4, 6, 4), FirstRows(after.cross, 4, 6, 4));
-    EXPECT_NE(before.decoder, after.decoder);
-    EXPECT_NE(before.cross, after.cross);
+    EXPECT_NE(before.decoder[0].weights, after.decoder[0].weights);
+    EXPECT_NE(before.cross[0].weights, after.cross[0].weights);
   }
 }
 
@@ -158,7 +187,7 @@ TEST(AttentionMapsTest, TheirMeanIsTheTranslators) {
     ASSERT_LE(best.attention.size(), map);
     for (size_t i = 0; i < best.attention.size(); ++i) {
       float sum = 0;
-      for (size_t h = 0; h < heads; ++h) sum += maps.cross[0][h * map + i];
+      for (size_t h = 0; h < heads; ++h) sum += maps.cross[0].weights[h * map + i];
       ASSERT_EQ(best.attention[i], sum / static_cast<float>(heads));
     }
   }

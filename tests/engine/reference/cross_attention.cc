@@ -186,15 +186,7 @@ Matrix CrossAttend(const CrossMixer& mixer, double scale, const Matrix& x, const
         }
         for (size_t c = h * d; c < (h + 1) * d; ++c) context[t][c] += p[j] * v[j][c];
       }
-      if (maps == nullptr) continue;
-      const int reduction = spec.reduction();
-      std::vector<double> shared;
-      for (int s = 0; s < source_length; ++s) {
-        const int first = s / reduction * reduction;
-        const int members = std::min(source_length, first + reduction) - first;
-        shared.push_back(p[static_cast<size_t>(s / reduction)] / members);
-      }
-      maps->back().push_back(shared);
+      if (maps != nullptr) maps->back().push_back(p);
     }
   }
   return context;

@@ -51,9 +51,11 @@ void ExpectMatrices(const json& layers, size_t count, size_t heads, size_t rows,
 TEST(AttentionTest, JsonHasEveryMatrixOfTheTranslation) {
   const std::string line = "A man is riding a bicycle.";
   const json maps = AttentionJson(absl::StrCat("'", line, "'"));
-  const std::vector<std::string> names = {"source", "target", "encoder", "decoder", "cross"};
-  ASSERT_EQ(maps.size(), names.size());
-  for (const std::string& name : names) EXPECT_TRUE(maps.contains(name)) << name;
+  for (const std::string name : {"source", "target", "read", "encoder", "decoder", "cross",
+                                 "compute_type", "details", "model"}) {
+    EXPECT_TRUE(maps.contains(name)) << name;
+  }
+  EXPECT_EQ(maps["details"]["decoder"][1]["mechanism"], "causal");
   const auto source = Strings(maps["source"]);
   const auto target = Strings(maps["target"]);
   EXPECT_EQ(absl::StrJoin(source, " "), "▁A ▁man ▁is ▁riding ▁a ▁bicycle . </s>");
@@ -117,14 +119,20 @@ TEST(AttentionTest, OtherEncoderAttention) {
   const size_t length = maps["source"].size();
   ASSERT_EQ(length, 8u);
   for (const size_t layer : {0, 1, 2, 5}) {
-    ExpectMatrices(json::array({maps["encoder"][layer]}), 1, 4, length, length);
+    const size_t keys = layer == 2 ? 4 : length;
+    ExpectMatrices(json::array({maps["encoder"][layer]}), 1, 4, length, keys);
+    EXPECT_EQ(maps["details"]["encoder"][layer]["keys"].size(), keys);
   }
+  EXPECT_EQ(maps["details"]["encoder"][2]["keys"][0], "▁A ▁man");
+  EXPECT_EQ(maps["details"]["encoder"][3],
+            (json{{"layer", 3}, {"part", ""}, {"mechanism", "pool"}}));
   EXPECT_EQ(maps["encoder"][3], json::array());
   EXPECT_EQ(maps["encoder"][4], json::array());
   for (size_t q = 0; q < length; ++q) {
     for (size_t k = 0; k < length; ++k) {
       const bool is_seen = q <= k + 1 && k <= q + 1;
       EXPECT_EQ(maps["encoder"][0][0][q][k] > 0, is_seen) << q << " " << k;
+      EXPECT_EQ(maps["details"]["encoder"][0]["score"][0][q][k].is_null(), !is_seen);
     }
   }
 }
@@ -160,10 +168,10 @@ std::vector<std::string> GridRows(const std::string& flags, size_t targets) {
 }
 
 TEST(AttentionTest, TheGridFitsCharacters) {
-  const std::string text = "--tokenized '▁A ▁dog .' --target='▁Ein ▁Hund .'";
+  const std::string text = "--compute_type=float32 --tokenized '▁A ▁dog .' --target='▁Ein ▁Hund .'";
   const Outcome outcome = Attention(text);
   EXPECT_EQ(outcome.out.substr(0, outcome.out.find("\n@")),
-            "cross-attention, layer 2, head 0; 0 to 1: \" .:-=+*#%@\"\n"
+            "cross-attention, layer 2, head 0, full, float32; 0 to 1: \" .:-=+*#%@\", hidden: /\n"
             " ▁\u200e <\n"
             " d /\n"
             "▁\u200eo s\n"
@@ -188,6 +196,27 @@ TEST(AttentionTest, TheGridFitsCharacters) {
   EXPECT_EQ(Attention("--layer=-1 --head=0 'A dog.'").out, Attention("--ascii 'A dog.'").out);
 }
 
+TEST(AttentionTest, TheGridShowsEveryKind) {
+  const std::string text = "--tokenized '▁A ▁dog .' --target='▁Ein ▁Hund .' ";
+  const auto masked = GridRows(text + "--kind=decoder", 4);
+  for (size_t t = 0; t < 4; ++t) {
+    EXPECT_EQ(masked[t].find('/'), t < 3 ? t + 1 : std::string::npos) << masked[t];
+  }
+  const std::string mixed =
+      Attention(text +
+                "--kind=encoder --layer=0 --encoder_attention='mean:2;full;full;full;full;pool'")
+          .out;
+  EXPECT_EQ(mixed.rfind("encoder self-attention, layer 0, mean of all heads, mean:reduction=2", 0),
+            0u);
+  EXPECT_NE(mixed.find("encoder layer  5: none  pool\n"), std::string::npos) << mixed;
+  const std::string model = absl::StrCat("--model='", TestdataPath("mixers"), "' a ");
+  const Outcome parts = Attention(model + "--kind=encoder --layer=10 --head=2");
+  EXPECT_EQ(parts.out.rfind("encoder self-attention, layer 10, head 2 (grid), block_grid", 0), 0u)
+      << parts.out << parts.err;
+  EXPECT_NE(Attention(model + "--kind=encoder --layer=7").out.find("has no matrix"),
+            std::string::npos);
+}
+
 TEST(AttentionTest, APageHasItsDataAndNothingFromElsewhere) {
   const std::string path = TestFile("attention.html", "an older one");
   const Outcome outcome = Attention(
@@ -201,12 +230,53 @@ TEST(AttentionTest, APageHasItsDataAndNothingFromElsewhere) {
   EXPECT_EQ(data["source"], json::array({"▁A", "</script><b>", "▁dog", "</s>"}));
   EXPECT_EQ(data["source"], maps["source"]);
   EXPECT_EQ(data["read"][0], "<pad>");
-  EXPECT_EQ(data["layer"], 1);
+  EXPECT_EQ(data["first"]["layer"], 1);
   EXPECT_NEAR(data["cross"][2][1][0][2].get<double>(), maps["cross"][2][1][0][2].get<double>(),
               1e-4);
   EXPECT_EQ(page.find("src="), std::string::npos);
   EXPECT_EQ(page.find("href="), std::string::npos);
   EXPECT_EQ(Attention("--html=- 'A dog.'").out.rfind("<!doctype html>", 0), 0u);
+}
+
+TEST(AttentionTest, MechanismsBesideEachOther) {
+  const json maps =
+      AttentionJson("'A dog runs.' --compare=full --compare='window:1;full;full;full;full;full'");
+  ASSERT_EQ(maps["compare"].size(), 2u);
+  EXPECT_EQ(maps["compare"][1]["mechanism"], "window:1;full;full;full;full;full");
+  EXPECT_GT(maps["compare"][0]["edges"], maps["compare"][1]["edges"]);
+  // The log-probability is the one that nibu-score gives the translation.
+  const std::string scored =
+      Shell(absl::StrCat(CaptionsProgram("nibu-score"),
+                         " --output_format=jsonl --src=", TestFile("en.txt", "A dog runs.\n"),
+                         " --tgt=", TestFile("de.txt", "Ein Hund rennt.\n")),
+            "")
+          .out;
+  const json score = json::parse(scored);
+  double sum = 0;
+  for (const json& token : score["token_scores"]) sum += token.get<double>();
+  EXPECT_NEAR(maps["compare"][0]["log_prob"].get<double>(), sum, 1e-4);
+}
+
+TEST(AttentionTest, Convolution) {
+  const std::string program = absl::StrCat(Program("nibu-inspect"), " convolution ");
+  const Outcome text = Shell(program + "--kernel=1,2,1 --alpha=0.5,8", "");
+  EXPECT_EQ(text.status, 0) << text.err;
+  EXPECT_EQ(Lines(text.out).size(), 4u) << text.out;
+  const std::string page = Shell(program + "--html=-", "").out;
+  EXPECT_EQ(page.rfind("<!doctype html>", 0), 0u);
+  for (const std::string part : {"@DATA@", "@STYLE@", "@DRAW@", "src=", "href="}) {
+    EXPECT_EQ(page.find(part), std::string::npos) << part;
+  }
+  for (const auto& [flags, part] : std::vector<std::pair<std::string, std::string>>{
+           {"--kernel=1,2", "--kernel must have 1, 3, ... or 15 taps, not 2"},
+           {"--kernel=", "--kernel must have"},
+           {"--kernel=a", "--kernel"},
+           {"--alpha=-1", "--alpha must have numbers from 0"},
+           {"--alpha=", "--alpha must have numbers from 0"},
+           {"--json --html=-", "--html=-"},
+           {"A", "unexpected argument"}}) {
+    ExpectOneLineError("nibu-inspect convolution", Shell(program + flags, ""), 2, part);
+  }
 }
 
 TEST(AttentionTest, RefusesWhatItCannotShow) {
@@ -219,6 +289,11 @@ TEST(AttentionTest, RefusesWhatItCannotShow) {
   expect("' \u3000'", 2, "TEXT is blank");
   expect("--json --ascii A", 2, "--ascii");
   expect("--html=- --json A", 2, "--html=-");
+  expect("--kind=both A", 2, "--kind");
+  expect("--compare=nope A", 2, "--compare \"nope\": no such mechanism");
+  expect("--compare=full --compare=reduction:2 A", 2, "--compare does not fit");
+  expect("--compare= A", 2, "--compare needs a mechanism");
+  expect("--kind=encoder --layer=6 A", 2, "--layer must be -6 to 5, not 6");
   expect("--layer=3 A", 2, "--layer must be -3 to 2, not 3");
   expect("--head=4 A", 2, "--head must be -1 to 3, not 4");
   expect("--tgt_lang=fr A", 2, "--tgt_lang");
