@@ -50,7 +50,7 @@ def main():
     for kernel in KERNELS:
         largest = difference(sys.argv[1], kernel)
         print("convolution %-58s %.1e%s" % (kernel, largest, "" if largest <= 1e-5 else "  TOO LARGE"))
-        failures += largest > 1e-5
+        failures += int(largest > 1e-5)
     return failures > 0
 
 
