@@ -4,11 +4,11 @@ const $ = id => document.getElementById(id);
 const data = JSON.parse($('data').textContent);
 const kinds = {
   encoder: {name: 'Self-attention (encoder)', rows: data.source, columns: data.source,
-    note: 'Each source token is a query, and all source tokens are its keys.'},
+    note: 'Each source token is a query; its keys are the source tokens, or what the mechanism makes of them.'},
   decoder: {name: 'Masked self-attention (decoder)', rows: data.read, columns: data.read,
     note: 'Each token that the decoder has read is a query; its keys are the tokens up to itself, since later ones are hidden.'},
   cross: {name: 'Cross-attention', rows: data.target, columns: data.source,
-    note: 'Each row is the query by which the decoder finds the target token there; its keys are the encoder’s outputs, one for each source token.'},
+    note: 'Each row is the query by which the decoder finds the target token there; its keys are the encoder’s outputs for the source tokens, or what the mechanism makes of them.'},
 };
 
 function make(tag, parent, attributes = {}, text) {

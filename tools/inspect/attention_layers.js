@@ -98,6 +98,12 @@ function drawCompared(colour) {
   if (slow.length) say(`After one layer a position has seen ${slow.map(each => `${each.field[0].toFixed(1)} (${name(each)})`).join(', ')} of ${all} positions, after ${slow[0].field.length} layers ${slow.map(each => each.field.at(-1).toFixed(1)).join(', ')}: depth makes up for what a sparse mechanism hides.`);
 }
 
+// The part of a term's variance over the keys that is the same for every query: 1 for a map of upright stripes.
+function stripes(map) {
+  const rows = map.map(row => row.map(score => score - mean(row)));
+  const square = values => values.reduce((sum, value) => sum + value * value, 0);
+  return square(rows[0].map((_, k) => mean(rows.map(row => row[k])))) * rows.length / (square(rows.flat()) || 1);
+}
 const termTexts = {XX: 'words look for words', XP: 'words look for positions', PX: 'positions look for words',
   PP: 'positions look for positions, which is all that a convolution has', bias: 'products with the biases of the maps'};
 function drawTerms() {
@@ -119,6 +125,9 @@ function drawTerms() {
     });
     largest.push(names[own.indexOf(Math.max(...own))]);
   });
-  const counts = [...new Set(largest)].map(name => [name, largest.flatMap((each, h) => each === name ? [h] : [])]);
-  for (const [name, heads] of counts) make('p', $('term-says'), {}, `${name} is the largest part in ${heads.length === largest.length ? 'every head' : 'head ' + heads.join(', ')}: there ${termTexts[name]}.`);
+  for (const name of new Set(largest)) {
+    const heads = largest.flatMap((each, h) => each === name ? [h] : []), same = mean(heads.map(h => stripes(map[names.indexOf(name)][h])));
+    make('p', $('term-says'), {}, `${name} is the largest part in ${heads.length === largest.length ? 'every head' : 'head ' + heads.join(', ')}: there ${termTexts[name]}. `
+      + (same > 0.8 ? 'Its map has upright stripes: the same keys are preferred by whatever query.' : 'Its map differs from query to query.'));
+  }
 }

@@ -153,7 +153,7 @@ function drawPair() {
   for (const id of ['strips', 'pair-rows', 'pair-sum']) $(id).replaceChildren();
   if (!view) return;
   const q = Math.min(state.q ?? 0, view.rows.length - 1), head = view.heads[0], {detail, h} = head;
-  const k = Math.min(state.k ?? most(view.weights[q]), view.keys.length - 1);
+  const k = Math.min(state.k ?? most(head.weights[q]), view.keys.length - 1);
   const query = detail.q[h][q], key = detail.k[h][k], signs = colours('--signs', 1);
   const product = query.map((value, i) => value * key[i]);
   $('pair-note').textContent = `Head ${head.name} of layer ${state.layer}. Click a cell, a token or a row below to pick others.`;

@@ -21,8 +21,9 @@
 namespace nibu::internal {
 namespace {
 
-// The most weights of a page. It has 60 MB then; more is too much for browsers.
-constexpr size_t kMostWeights = size_t{1} << 23;
+// The most weights of a page. It has 100 MB then, with scores, queries and keys; more is too much
+// for browsers.
+constexpr size_t kMostWeights = size_t{1} << 22;
 
 absl::Status CheckSize(const ModelConfig& config, size_t source, size_t target) {
   int encoder = config.layers_encoder * config.heads_encoder;

@@ -35,7 +35,7 @@ ProgramInfo AttentionProgram(Settings* settings) {
       "Shows what a model attends to while it translates TEXT: self-attention of encoder and\n"
       "decoder, and cross-attention, of every layer and head. TEXT is translated in one piece:\n"
       "its sentences are not split, and nothing in it is protected. A text whose matrices have\n"
-      "more than 8,388,608 weights in all is refused.",
+      "more than 4,194,304 weights in all is refused.",
       {{CliOptionRows(), &settings->cli},
        {ModelOptionRows(), &settings->model},
        {TextOptionRows(), &settings->text},
