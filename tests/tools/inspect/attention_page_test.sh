@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# attention_page_test.sh NIBU_INSPECT CAPTIONS_MODEL: the page of nibu-inspect attention as Chromium draws it; 77
+# attention_page_test.sh NIBU_INSPECT CAPTIONS_MODEL: the pages of nibu-inspect as Chromium draws them; 77
 # (skipped) without it.
 set -euo pipefail
 export LC_ALL=C.UTF-8
@@ -101,6 +101,25 @@ has '>▁A ▁dog ▁runs</span>'
 draw 'kind=encoder&layer=5&heads=0&threshold=0&q=0&k=4'
 has '0.00: 13 of 13 edges, 5 queries, 5 keys</output>'
 has 'hidden from this query.'
+
+# Predicted windows and sampled places are drawn.
+tiny=$(dirname "$captions_model")
+"$program" attention --model="$tiny/cross" 'a cat' --html="$tmp/page.html"
+draw 'kind=cross&layer=4&heads=0'
+has 'The upright mark of a row is the place p'
+has '<title>p = '
+"$program" attention --model="$tiny/mixers" 'the cat sat' --html="$tmp/page.html"
+draw 'kind=encoder&layer=5&heads=0'
+has 'Keys are sampled between tokens, at the positions '
+draw 'kind=encoder&layer=10&heads=2'
+has ', layer 10, head grid 0</h2>'
+draw 'kind=encoder&layer=7'
+has 'Mechanism pool. It weighs no keys, so it has no matrices.'
+
+"$program" convolution --kernel=-1,0,1 --alpha=1,16 --html="$tmp/page.html"
+draw ''
+count 6 'class="head"'
+has 'with enough heads and this encoding of positions, self-attention is a convolution.'
 
 # A head is clicked, then keys move.
 "$program" attention --model="$captions_model" --tokenized '▁A ▁dog' --target '▁Ein ▁Hund .' --html="$tmp/page.html"
