@@ -8,7 +8,8 @@ const kinds = {
   decoder: {name: 'Masked self-attention (decoder)', rows: data.read, columns: data.read,
     note: 'Each token that the decoder has read is a query; its keys are the tokens up to itself, since later ones are hidden.'},
   cross: {name: 'Cross-attention', rows: data.target, columns: data.source,
-    note: 'Each row is the query by which the decoder finds the target token there; its keys are the encoder’s outputs for the source tokens, or what the mechanism makes of them.'},
+    note: 'Each row is the query by which the decoder finds the target token there; its keys are the encoder’s outputs for the source '
+      + 'tokens, or what the mechanism makes of them.'},
 };
 
 function make(tag, parent, attributes = {}, text) {
@@ -67,11 +68,13 @@ function paint(canvas, matrix, colour) {
 function chart(parent, title, lines, dots = [], {labels, from = 0} = {}) {
   const box = make('div', parent);
   make('h3', box, {}, title);
-  const numbers = [...lines.flatMap(line => line.values), ...dots.map(dot => dot[1])].filter(y => y !== null);
+  const numbers = [...lines.flatMap(line => line.values), ...dots.map(dot => dot[1])];
   const top = Math.max(...numbers, from + 1e-9), width = 270, height = 120;
   const count = Math.max(...lines.map(line => line.values.length));
-  const x = i => 44 + (count > 1 ? i * (width - 60) / (count - 1) : (width - 60) / 2), y = value => height - 20 - (value - from) * (height - 30) / (top - from);
-  const svg = make('svg', box, {width, height, role: 'img', 'aria-label': `${title}: ${lines.map(line => `${line.name ?? ''} ${line.values.map(v => v?.toFixed(2)).join(', ')}`).join('; ')}`});
+  const x = i => 44 + (count > 1 ? i * (width - 60) / (count - 1) : (width - 60) / 2);
+  const y = value => height - 20 - (value - from) * (height - 30) / (top - from);
+  const spoken = lines.map(({name, values}) => `${name ?? ''} ${values.map(value => value.toFixed(2)).join(', ')}`).join('; ');
+  const svg = make('svg', box, {width, height, role: 'img', 'aria-label': `${title}: ${spoken}`});
   for (const value of [from, top]) {
     make('line', svg, {x1: 40, x2: width, y1: y(value), y2: y(value), stroke: 'var(--line)'});
     make('text', svg, {x: 38, y: y(value) + 4, 'text-anchor': 'end'}, Number(value.toPrecision(3)));
@@ -79,7 +82,7 @@ function chart(parent, title, lines, dots = [], {labels, from = 0} = {}) {
   for (let i = 0; i < count; ++i) make('text', svg, {x: x(i), y: height - 4, 'text-anchor': 'middle'}, labels ? labels[i] : i);
   for (const [at, value, colour] of dots) make('circle', svg, {cx: x(at), cy: y(value), r: 3, fill: colour, 'fill-opacity': .6});
   for (const {values, colour = 'currentColor'} of lines) {
-    make('polyline', svg, {points: values.map((v, i) => v === null ? '' : `${x(i)},${y(v)}`).join(' '), fill: 'none', stroke: colour, 'stroke-width': 2});
+    make('polyline', svg, {points: values.map((value, i) => `${x(i)},${y(value)}`).join(' '), fill: 'none', stroke: colour, 'stroke-width': 2});
   }
   for (const line of lines) if (line.name) make('p', box, {style: `color: ${line.colour}; font-size: .85rem; margin: 0`}, '— ' + line.name);
 }

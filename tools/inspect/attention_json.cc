@@ -25,6 +25,8 @@ constexpr absl::string_view kScripts[] = {
     ,
 #include "tools/inspect/attention_layers.inc"
     ,
+#include "tools/inspect/attention_pair.inc"
+    ,
 #include "tools/inspect/attention_page.inc"
 };
 

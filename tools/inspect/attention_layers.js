@@ -7,7 +7,10 @@ function trend(values) {
   values.forEach((a, i) => values.slice(i + 1).forEach(b => sum += Math.sign(b - a)));
   return sum / (values.length * (values.length - 1) / 2);
 }
-const growth = values => trend(values) >= 0.6 ? 'grows with depth' : trend(values) <= -0.6 ? 'shrinks with depth' : 'neither grows nor shrinks steadily with depth';
+function growth(values) {
+  const tau = trend(values);
+  return tau >= 0.6 ? 'grows with depth' : tau <= -0.6 ? 'shrinks with depth' : 'neither grows nor shrinks steadily with depth';
+}
 
 function drawAll(colour) {
   $('all').replaceChildren();
@@ -22,7 +25,8 @@ function drawAll(colour) {
     heads.forEach(head => {
       const bits = head.detail.entropy[head.h].toFixed(2);
       const on = layer === state.layer && state.heads.includes(head.number);
-      const button = make('button', group, {class: 'head', type: 'button', 'aria-pressed': on, 'aria-label': `Enlarge layer ${layer}, head ${head.name}, entropy ${bits} bits`});
+      const button = make('button', group, {class: 'head', type: 'button', 'aria-pressed': on,
+        'aria-label': `Enlarge layer ${layer}, head ${head.name}, entropy ${bits} bits`});
       paint(make('canvas', button), meanOf([head]), colour);
       make('span', button, {style: `color: ${colourOf(head.number)}`}, '■ ');
       make('span', button, {}, `${head.name}: ${bits} bits`);
@@ -69,13 +73,15 @@ function drawCompared(colour) {
   for (const id of ['compared', 'compare-says', 'fields']) $(id).replaceChildren();
   const layer = Math.min(state.kind === 'encoder' ? state.layer : 0, data.encoder.length - 1);
   $('compare-layer').textContent = layer;
-  const best = Math.max(...compared.map(each => each.log_prob)), dearest = Math.max(...compared.map(each => each.edges), 1);
+  const best = Math.max(...compared.map(each => each.log_prob));
+  const dearest = Math.max(...compared.map(each => each.edges), 1);
   const least = Math.min(...compared.map(each => each.log_prob));
   compared.forEach((each, i) => {
     const row = make('tr', $('compared'));
     make('td', row, {style: `color: ${colourOf(i)}; text-align: left; white-space: normal`}, '■ ' + each.mechanism);
     const cell = make('td', row), map = each.maps[layer] ?? [];
-    if (map.length) paint(make('canvas', cell, {style: 'width: 84px; height: 84px', role: 'img', 'aria-label': each.mechanism}), map, colour);
+    const size = 'width: 84px; height: 84px';
+    if (map.length) paint(make('canvas', cell, {style: size, role: 'img', 'aria-label': each.mechanism}), map, colour);
     else cell.textContent = 'none';
     const bar = (value, part, className) => {
       const cell = make('td', row, {style: 'text-align: left'}, value);
@@ -86,16 +92,21 @@ function drawCompared(colour) {
     bar(each.edges === 0 ? 'no pairs' : each.edges, each.edges / dearest, 'key');
     bar(each.field.at(-1).toFixed(1), each.field.at(-1) / data.source.length, 'value');
   });
-  chart($('fields'), 'Receptive field by depth (positions)', compared.map((each, i) => ({values: [1, ...each.field], colour: colourOf(i), name: each.mechanism})), [],
-    {labels: ['in', ...compared[0].field.map((_, l) => l)]});
+  const lines = compared.map((each, i) => ({values: [1, ...each.field], colour: colourOf(i), name: each.mechanism}));
+  chart($('fields'), 'Receptive field by depth (positions)', lines, [], {labels: ['in', ...compared[0].field.map((_, l) => l)]});
   const say = text => make('p', $('compare-says'), {}, text);
   const name = each => each.mechanism, all = data.source.length;
   const top = compared.find(each => each.log_prob === best), worst = compared.find(each => each.log_prob === least);
   const cheap = compared.filter(each => each.edges > 0).sort((a, b) => a.edges - b.edges)[0];
-  say(`The model was trained with its own mechanism and not with these. The target is most probable with ${name(top)} (log-probability ${best.toFixed(2)}) and least with ${name(worst)} (${least.toFixed(2)}).`);
+  say(`The model was trained with its own mechanism, not with others. The target is most probable with ${name(top)} (log-probability `
+    + `${best.toFixed(2)}) and least with ${name(worst)} (${least.toFixed(2)}).`);
   if (cheap) say(`${name(cheap)} computes the fewest pairs, ${(100 * cheap.edges / dearest).toFixed(0)} % of the most.`);
   const slow = compared.filter(each => each.field[0] < all - 0.001);
-  if (slow.length) say(`After one layer a position has seen ${slow.map(each => `${each.field[0].toFixed(1)} (${name(each)})`).join(', ')} of ${all} positions, after ${slow[0].field.length} layers ${slow.map(each => each.field.at(-1).toFixed(1)).join(', ')}: depth makes up for what a sparse mechanism hides.`);
+  if (slow.length) {
+    say(`After one layer a position has seen ${slow.map(each => `${each.field[0].toFixed(1)} (${name(each)})`).join(', ')} of ${all} `
+      + `positions, after ${slow[0].field.length} layers ${slow.map(each => each.field.at(-1).toFixed(1)).join(', ')}: depth makes up `
+      + 'for what a sparse mechanism hides.');
+  }
 }
 
 // The part of a term's variance over the keys that is the same for every query: 1 for a map of upright stripes.
@@ -114,7 +125,8 @@ function drawTerms() {
   names.forEach(name => make('p', $('term-names'), {}, `${name}: ${termTexts[name]}.`));
   const largest = [];
   variance.forEach((own, h) => {
-    const total = own.reduce((a, b) => a + b, 0) || 1, limit = Math.max(...map.flatMap(term => term[h].flat().map(Math.abs)), 1e-9);
+    const total = own.reduce((a, b) => a + b, 0) || 1;
+    const limit = Math.max(...map.flatMap(term => term[h].flat().map(Math.abs)), 1e-9);
     const row = make('tr', $('term-rows'));
     make('td', row, {}, h);
     own.forEach((value, t) => {
@@ -126,8 +138,10 @@ function drawTerms() {
     largest.push(names[own.indexOf(Math.max(...own))]);
   });
   for (const name of new Set(largest)) {
-    const heads = largest.flatMap((each, h) => each === name ? [h] : []), same = mean(heads.map(h => stripes(map[names.indexOf(name)][h])));
-    make('p', $('term-says'), {}, `${name} is the largest part in ${heads.length === largest.length ? 'every head' : 'head ' + heads.join(', ')}: there ${termTexts[name]}. `
+    const heads = largest.flatMap((each, h) => each === name ? [h] : []);
+    const same = mean(heads.map(h => stripes(map[names.indexOf(name)][h])));
+    const where = heads.length === largest.length ? 'every head' : 'head ' + heads.join(', ');
+    make('p', $('term-says'), {}, `${name} is the largest part in ${where}: there ${termTexts[name]}. `
       + (same > 0.8 ? 'Its map has upright stripes: the same keys are preferred by whatever query.' : 'Its map differs from query to query.'));
   }
 }

@@ -1,6 +1,7 @@
 // Draws the attention that is chosen: its map, its graph, and one query with one key; and answers keys, pointers and the form.
 const form = $('controls');
-const state = {kind: data.first.kind, layer: data.first.layer, heads: data.first.head < 0 ? [] : [data.first.head], threshold: 0.1, q: null, k: null};
+const state = {kind: data.first.kind, layer: data.first.layer, heads: data.first.head < 0 ? [] : [data.first.head],
+  threshold: 0.1, q: null, k: null};  // q, k: the picked pair
 
 // What is drawn: the chosen heads (none chosen: all), their mean, and the names of its rows and columns.
 let view = null;
@@ -60,26 +61,35 @@ function drawMap(colour) {
     .addEventListener('click', () => show({q: most(weights.map(row => row[k])), k})));
   const size = {width: keys.length * cell, height: rows.length * cell};
   const canvas = make('canvas', $('board'), {style: `width: ${size.width}px; height: ${size.height}px`});
-  $('board').setAttribute('aria-label', `${$('title').textContent}: heat map of ${rows.length} queries and ${keys.length} keys; arrow keys read it, Enter picks a pair`);
+  $('board').setAttribute('aria-label', `${$('title').textContent}: heat map of ${rows.length} queries and ${keys.length} keys; `
+    + 'arrow keys read it, Enter picks a pair');
   paint(canvas, weights, colour);
   const marks = make('svg', $('board'), size);
-  if (state.q !== null) make('rect', marks, {x: state.k * cell, y: state.q * cell, width: cell, height: cell, fill: 'none', stroke: 'var(--accent)', 'stroke-width': 3});
+  if (state.q !== null) {
+    make('rect', marks, {x: state.k * cell, y: state.q * cell, width: cell, height: cell, fill: 'none', stroke: 'var(--accent)',
+      'stroke-width': 3});
+  }
   // Where local_p looks: p_t, and the window around it.
   const width = Number(/^local_p:width=(\d+)/.exec(detail.mechanism)?.[1]);
   (detail.centre ?? []).forEach((p, q) => {
     const at = (p + 0.5) * cell, reach = width * cell;
-    make('line', marks, {x1: Math.max(0, at - reach), x2: Math.min(size.width, at + reach), y1: (q + 1) * cell - 2, y2: (q + 1) * cell - 2, stroke: 'var(--accent)'});
+    make('line', marks, {x1: Math.max(0, at - reach), x2: Math.min(size.width, at + reach), y1: (q + 1) * cell - 2,
+      y2: (q + 1) * cell - 2, stroke: 'var(--accent)'});
     make('line', marks, {x1: at, x2: at, y1: q * cell + 2, y2: (q + 1) * cell - 2, stroke: 'var(--accent)', 'stroke-width': 2})
       .append(make('title', marks, {}, `p = ${p.toFixed(2)}`));
   });
-  if (detail.centre) $('places').textContent = `The upright mark of a row is the place p that its query predicts (position 0 is the first), the line below it the window of ±${width}: ` + detail.centre.map(p => p.toFixed(1)).join(', ') + '.';
+  if (detail.centre) {
+    $('places').textContent = 'The upright mark of a row is the place p that its query predicts (position 0 is the first), '
+      + `the line below it the window of ±${width}: ${detail.centre.map(p => p.toFixed(1)).join(', ')}.`;
+  }
   if (detail.place) drawPlaces(detail.place);
 }
 // Deformable attention: the tokens' positions in a row, and above them where keys were sampled.
 function drawPlaces(places) {
   const tokens = kinds[state.kind].columns, step = Math.max(18, Math.min(44, ($('places').clientWidth - 20) / tokens.length));
   $('places').append('Keys are sampled between tokens, at the positions ' + places.map(p => p.toFixed(2)).join(', ') + ':');
-  const svg = make('svg', make('div', $('places'), {class: 'scroll'}), {width: step * tokens.length + 20, height: 110, role: 'img', 'aria-label': 'places of the keys'});
+  const svg = make('svg', make('div', $('places'), {class: 'scroll'}),
+    {width: step * tokens.length + 20, height: 110, role: 'img', 'aria-label': 'places of the keys'});
   const x = p => 10 + step * p;
   make('line', svg, {x1: x(0), x2: x(tokens.length - 1), y1: 30, y2: 30, stroke: 'var(--line)'});
   tokens.forEach((token, i) => make('text', svg, {transform: `translate(${x(i)} 42) rotate(60)`}, token.slice(0, 9)));
@@ -111,8 +121,11 @@ function drawGraph() {
     }));
   }
   const lengths = view.keys.map((_, k) => mean(view.heads.map(head => head.detail.v_norm[head.h][k])));
-  lengths.forEach((length, k) => make('title', make('rect', graph, {x: right + 4, y: y(1, k) - 3, width: 0.07 * width * length / Math.max(...lengths), height: 6,
-    fill: 'var(--value)'}), {}, `length of the value: ${length.toFixed(3)}`));
+  lengths.forEach((length, k) => {
+    const bar = make('rect', graph, {x: right + 4, y: y(1, k) - 3, width: 0.07 * width * length / Math.max(...lengths), height: 6,
+      fill: 'var(--value)'});
+    make('title', bar, {}, `length of the value: ${length.toFixed(3)}`);
+  });
   sides.forEach((side, which) => side.forEach((token, i) => {
     const node = make('text', graph, {x: which ? right + 0.07 * width + 8 : left - 6, y: y(which, i) + 5, 'text-anchor': which ? 'start' : 'end',
       class: which ? 'key' : 'query', 'data-node': `${which} ${i}`}, token.length > letters ? token.slice(0, letters - 1) + '…' : token);
@@ -143,41 +156,6 @@ function pick(node, scroll) {
   const name = graph.querySelector('text.on');
   if (scroll) name.scrollIntoView({block: 'nearest'});
   tip(name.getBoundingClientRect(), names[side][i], 'most', best);
-}
-
-// A query and a key of one head: their products, and what each key of the query gets.
-const norm = x => Math.sqrt(x.reduce((sum, value) => sum + value * value, 0));
-const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
-function drawPair() {
-  $('pair').hidden = !view;
-  for (const id of ['strips', 'pair-rows', 'pair-sum']) $(id).replaceChildren();
-  if (!view) return;
-  const q = Math.min(state.q ?? 0, view.rows.length - 1), head = view.heads[0], {detail, h} = head;
-  const k = Math.min(state.k ?? most(head.weights[q]), view.keys.length - 1);
-  const query = detail.q[h][q], key = detail.k[h][k], signs = colours('--signs', 1);
-  const product = query.map((value, i) => value * key[i]);
-  $('pair-note').textContent = `Head ${head.name} of layer ${state.layer}. Click a cell, a token or a row below to pick others.`;
-  for (const [name, values, className] of [[`q: ${view.rows[q]}`, query, 'query'], [`k: ${view.keys[k]}`, key, 'key'], ['q × k, element by element; their sum is q · k', product, '']]) {
-    const largest = Math.max(...values.map(Math.abs), 1e-9);
-    make('div', $('strips'), {class: className}, `${name}  (${values.length} numbers, ±${largest.toFixed(2)})`);
-    paint(make('canvas', $('strips'), {class: 'strip', role: 'img', 'aria-label': name}), [values.map(value => 0.5 + value / largest / 2)], signs);
-  }
-  const row = view.keys.map((name, j) => {
-    const own = detail.k[h][j], sum = dot(query, own);
-    return {name, long: norm(own), sum, angle: Math.acos(Math.max(-1, Math.min(1, sum / (norm(query) * norm(own) || 1)))) * 180 / Math.PI,
-      score: head.score[q][j], weight: head.weights[q][j], value: detail.v_norm[h][j]};
-  });
-  const one = row[k];
-  $('pair-sum').textContent = `|q| = ${norm(query).toFixed(3)}, |k| = ${one.long.toFixed(3)}, angle ${one.angle.toFixed(1)}°: q · k = |q| |k| cos = ${one.sum.toFixed(3)}; `
-    + (one.score === null ? 'hidden from this query.' : `score ${one.score.toFixed(3)}, weight ${one.weight.toFixed(4)}; with a value of length ${one.value.toFixed(3)} it adds a vector of length ${(one.weight * one.value).toFixed(3)}.`);
-  $('pair-caption').textContent = `All keys of the query ${view.rows[q]}. A key weighs more if it is longer or at a smaller angle. The score is what the softmax takes: `
-    + (/score=(general|concat)/.test(detail.mechanism) ? 'this mechanism maps q and k before it compares them.' : 'q · k times the model’s scale, plus what it adds by distance.');
-  row.forEach((each, j) => {
-    const line = make('tr', $('pair-rows'), j === k ? {class: 'on'} : {});
-    const or = (value, digits) => value === null ? 'hidden' : value.toFixed(digits);
-    for (const value of [each.name, or(each.long, 3), or(each.angle, 1) + '°', or(each.sum, 3), or(each.score, 3), each.score === null ? '' : or(each.weight, 4), or(each.value, 3), each.score === null ? '' : or(each.weight * each.value, 3)]) make('td', line, {}, value);
-    line.addEventListener('click', () => show({q, k: j}));
-  });
 }
 
 function fillForm() {

@@ -46,6 +46,7 @@ std::vector<Tool> Tools() {
       {"nibu-convert", "convert", {cli, model, ConvertOptionRows()}},
       {"nibu-inspect", "inspect", {cli, model, InspectOptionRows()}},
       {"nibu-inspect attention", "inspect-attention", {cli, model, text, InspectOptionRows()}},
+      {"nibu-inspect convolution", "inspect-convolution", {cli, InspectOptionRows()}},
       {"nibu-bench", "bench", {cli, BenchOptionRows(), model, text, speed}},
       {"nibu-bench attention", "bench-attention", {BenchOptionRows(), model}},
       {"nibu-bench bleu", "bench-bleu", {BleuOptionRows()}},
