@@ -62,7 +62,7 @@ std::string Details(const AttentionMap& map, const AttentionTokens& tokens, bool
   fields.emplace_back("entropy", write(numbers.entropy));
   fields.emplace_back("distance", write(numbers.distance));
   fields.emplace_back("likeness", write(numbers.likeness));
-  fields.emplace_back("edges", absl::StrCat(numbers.edges));
+  fields.emplace_back("edges", absl::StrCat(EdgesOf({&map, 1})));
   if (!map.centres.empty()) fields.emplace_back("centre", write(map.centres));
   if (!map.places.empty()) fields.emplace_back("place", write(map.places));
   fields.emplace_back("score",
@@ -109,19 +109,16 @@ std::string MeanOfHeads(const AttentionMap& map, const JsonNumbers& write) {
 }
 
 std::string Compared(const AttentionView& view, const JsonNumbers& write) {
-  const AttentionTokens tokens = view.TokensOf(AttentionKind::kEncoder);
   std::vector<std::string> all;
   for (const ComparedMechanism& compared : view.compared) {
-    long edges = 0;
     std::vector<std::string> maps;
     for (const AttentionMap& map : compared.encoder) {
-      edges += NumbersOf(map, tokens, /*is_cross=*/false).edges;
       maps.push_back(MeanOfHeads(map, write));
     }
     all.push_back(
         JsonObject({{"mechanism", JsonOf(compared.mechanism)},
                     {"log_prob", write(compared.log_prob)},
-                    {"edges", absl::StrCat(edges)},
+                    {"edges", absl::StrCat(EdgesOf(compared.encoder))},
                     {"field", write(ReceptiveField(compared.encoder, view.source.size()))},
                     {"maps", JsonList(maps)}}));
   }

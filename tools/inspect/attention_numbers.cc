@@ -63,9 +63,15 @@ AttentionNumbers NumbersOf(const AttentionMap& map, const AttentionTokens& token
   }
   const size_t pairs = heads * (heads - 1) / 2;
   if (pairs > 0) numbers.likeness = common / static_cast<double>(pairs * queries);
-  numbers.edges = std::count_if(map.scores.begin(), map.scores.end(),
-                                [](float score) { return score != -HUGE_VALF; });
   return numbers;
+}
+
+int64_t EdgesOf(absl::Span<const AttentionMap> maps) {
+  int64_t edges = 0;
+  for (const AttentionMap& map : maps) {
+    edges += absl::c_count_if(map.scores, [](float score) { return score != -HUGE_VALF; });
+  }
+  return edges;
 }
 
 std::vector<double> ReceptiveField(const AttentionMaps::Layers& encoder, size_t positions) {

@@ -40,11 +40,12 @@ struct AttentionNumbers {
   // The part of the weight that two heads put on the same keys, sum over k of min(p_k, r_k), mean
   // over all pairs of heads: 1 if all heads are the same. 1 with a single head.
   double likeness = 1;
-  // Pairs of a query and a key that is not hidden from it, in all heads: the edges of the graphs,
-  // and what the attention costs, in products of two vectors of the size of a head.
-  long edges = 0;
 };
 AttentionNumbers NumbersOf(const AttentionMap& map, const AttentionTokens& tokens, bool is_cross);
+
+// Returns the number of pairs of a query and a key that is not hidden from it, in all heads: the
+// edges of the graphs, and what attentions cost, in products of two vectors of the size of a head.
+int64_t EdgesOf(absl::Span<const AttentionMap> maps);
 
 // Returns how many positions of the source the row of a position depends on after each layer of the
 // encoder, its own included, mean over the positions. Of deformable attention, the rows that are

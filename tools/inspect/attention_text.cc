@@ -92,6 +92,34 @@ void AppendEntropies(const AttentionView& view, AttentionKind kind, int layers, 
   }
 }
 
+// Appends how much of the first layer's scores each of their terms has.
+void AppendTerms(const AttentionView& view, std::string* text) {
+  if (!view.terms.has_value()) return;
+  absl::StrAppend(text, "terms of the scores of encoder layer 0, variance over the keys\n    head");
+  for (const char* name : kScoreTermNames) absl::StrAppendFormat(text, " %6s", name);
+  int head = 0;
+  for (const std::vector<double>& variances :
+       TermVariances(*view.terms, view.config.heads_encoder, view.source.size())) {
+    absl::StrAppendFormat(text, "\n%8d", head++);
+    for (const double variance : variances) absl::StrAppendFormat(text, " %6.2f", variance);
+  }
+  text->push_back('\n');
+}
+
+// Appends a line for each mechanism that is compared.
+void AppendCompared(const AttentionView& view, std::string* text) {
+  if (view.compared.empty()) return;
+  absl::StrAppend(
+      text, "log-probability of the target, query-key pairs, positions seen after each layer\n");
+  for (const ComparedMechanism& compared : view.compared) {
+    absl::StrAppendFormat(text, "%9.2f %9d ", compared.log_prob, EdgesOf(compared.encoder));
+    for (const double size : ReceptiveField(compared.encoder, view.source.size())) {
+      absl::StrAppendFormat(text, " %5.1f", size);
+    }
+    absl::StrAppend(text, "  ", compared.mechanism, "\n");
+  }
+}
+
 }  // namespace
 
 std::string AttentionGrid(const AttentionView& view) {
@@ -122,6 +150,8 @@ std::string AttentionGrid(const AttentionView& view) {
   AppendEntropies(view, AttentionKind::kEncoder, view.config.layers_encoder, &text);
   AppendEntropies(view, AttentionKind::kDecoder, view.config.layers_decoder, &text);
   AppendEntropies(view, AttentionKind::kCross, view.config.layers_decoder, &text);
+  AppendTerms(view, &text);
+  AppendCompared(view, &text);
   return text;
 }
 

@@ -37,8 +37,11 @@ absl::Span<const OptionRow> InspectOptionRows() {
            .type = "path",
            .programs = "inspect-attention"}),
       Row<&InspectOptions::ascii>(
-          {.help = "Print a layer's attention as characters, and mechanism and entropies of all "
-                   "layers. This is also what is printed if neither --json nor --html is given.",
+          {.help =
+               "Print a layer's attention as characters, and what there is to say of all layers. "
+               "That is mechanisms and entropies, the terms of the first layer's scores, and the "
+               "mechanisms of --compare. It is also what is printed if neither --json nor --html "
+               "is given.",
            .programs = "inspect-attention"}),
       Row<&InspectOptions::compare>(
           {.help = "Mechanism of the encoder that is shown beside others; give the flag again for "

@@ -242,6 +242,10 @@ TEST(AttentionTest, MechanismsBesideEachOther) {
   const json maps =
       AttentionJson("'A dog runs.' --compare=full --compare='window:1;full;full;full;full;full'");
   ASSERT_EQ(maps["compare"].size(), 2u);
+  const std::string grid = Attention("'A dog runs.' --compare=window:1").out;
+  EXPECT_NE(grid.find("\n    head     XX     XP     PX     PP   bias\n"), std::string::npos)
+      << grid;
+  EXPECT_EQ(grid.substr(grid.rfind("  window:1\n")), "  window:1\n") << grid;
   EXPECT_EQ(maps["compare"][1]["mechanism"], "window:1;full;full;full;full;full");
   EXPECT_GT(maps["compare"][0]["edges"], maps["compare"][1]["edges"]);
   // The log-probability is the one that nibu-score gives the translation.
