@@ -2,7 +2,7 @@
 // layout.
 //
 // The kernels go through the weights once, block by block of 64 outputs, and for each block through
-// the rows, up to kMostRows4 at a time; rows are shared out evenly to these groups. A group of 32
+// the rows, up to kRowsAtOnce at a time; rows are shared out evenly to these groups. A group of 32
 // inputs is unpacked in registers: a mask and a shift for each 64 bytes.
 #include "engine/ops/backend/int4_product.h"
 
@@ -22,7 +22,7 @@
 namespace nibu::internal {
 namespace {
 
-constexpr size_t kMostRows4 = 8;     // rows that share an unpacked group
+constexpr size_t kRowsAtOnce = 8;    // rows that share an unpacked group
 constexpr size_t kAhead = 16 << 10;  // bytes: see FetchAhead
 
 // An output's place in a group.
@@ -206,7 +206,7 @@ int32_t FourAt(const int8_t* x) {
 }
 
 // Fetches the line of weights that will be read kAhead bytes after this one, a line for each that
-// is read. With 8 KB, or with all 20 lines of a group at once, most of the gain was gone: so the
+// is read. With 8 KB, or with all lines of a group at once, most of the gain was gone: so the
 // compiler may not move anything across it.
 inline void FetchAhead(const void* line) {
   _mm_prefetch(static_cast<const char*>(line) + kAhead, _MM_HINT_T1);
@@ -333,8 +333,8 @@ void MultiplyInt4(Isa isa, const Int4Weights& weights, size_t first, size_t last
   if (isa >= Isa::kAvx2) kernels = isa >= Isa::kAvx512Vnni ? kVnniKernels : kAvx2Kernels;
 #endif
   const size_t groups = weights.groups_in_block();
-  const size_t most = kernels == nullptr ? 1 : kMostRows4;
-  alignas(64) float results[kMostRows4 * kInt4Outputs];
+  const size_t most = kernels == nullptr ? 1 : kRowsAtOnce;
+  alignas(64) float results[kRowsAtOnce * kInt4Outputs];
   for (size_t b = first; b < last; ++b) {
     const Int4Group* const block = weights.groups + b * groups;
     const size_t outputs = std::min(kInt4Outputs, weights.out - b * kInt4Outputs);
