@@ -13,8 +13,10 @@ std::optional<ScoreTerms> FindScoreTerms(const Model& model, absl::Span<const in
   const ModelConfig& config = model.config;
   const bool is_added = config.position_kind != PositionKind::kRelative &&
                         config.position_kind != PositionKind::kRelativeVectors;
-  if (!is_added || config.norm_order == NormOrder::kPre || config.embedding_norm ||
-      !config.encoder_mixer(0).is_attention()) {
+  const MixerSpec mixer = config.encoder_mixer(0);
+  const bool is_sum = mixer.keeps_positions() && mixer.score == Score::kScaledDot && !mixer.dense &&
+                      mixer.biased_width() == 0;
+  if (!is_added || config.norm_order == NormOrder::kPre || config.embedding_norm || !is_sum) {
     return std::nullopt;
   }
   const int count = static_cast<int>(source.size());

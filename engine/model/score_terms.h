@@ -24,7 +24,8 @@ using ScoreTerms = std::vector<float>;
 
 // Returns the terms of the encoder's first layer for a source, its frame included. Returns none for
 // a model whose first layer does not attend to embeddings with positions added: one with relative
-// positions, or with a norm in front of its first attention. REQUIRES: the model has these tokens
+// positions, or with a norm in front of its first attention; and of a mechanism whose scores are
+// others than these products. REQUIRES: the model has these tokens
 // and so many positions.
 std::optional<ScoreTerms> FindScoreTerms(const Model& model, absl::Span<const int> source);
 

@@ -69,15 +69,15 @@ function chart(parent, title, lines, dots = [], {labels, from = 0} = {}) {
   const box = make('div', parent);
   make('h3', box, {}, title);
   const numbers = [...lines.flatMap(line => line.values), ...dots.map(dot => dot[1])];
-  const top = Math.max(...numbers, from + 1e-9), width = 270, height = 120;
+  const top = Math.max(...numbers, from + 1e-9), width = 280, height = 120;
   const count = Math.max(...lines.map(line => line.values.length));
-  const x = i => 44 + (count > 1 ? i * (width - 60) / (count - 1) : (width - 60) / 2);
+  const x = i => 58 + (count > 1 ? i * (width - 74) / (count - 1) : (width - 74) / 2);
   const y = value => height - 20 - (value - from) * (height - 30) / (top - from);
   const spoken = lines.map(({name, values}) => `${name ?? ''} ${values.map(value => value.toFixed(2)).join(', ')}`).join('; ');
   const svg = make('svg', box, {width, height, role: 'img', 'aria-label': `${title}: ${spoken}`});
   for (const value of [from, top]) {
-    make('line', svg, {x1: 40, x2: width, y1: y(value), y2: y(value), stroke: 'var(--line)'});
-    make('text', svg, {x: 38, y: y(value) + 4, 'text-anchor': 'end'}, Number(value.toPrecision(3)));
+    make('line', svg, {x1: 54, x2: width, y1: y(value), y2: y(value), stroke: 'var(--line)'});
+    make('text', svg, {x: 52, y: y(value) + 4, 'text-anchor': 'end'}, Number(value.toPrecision(3)));
   }
   for (let i = 0; i < count; ++i) make('text', svg, {x: x(i), y: height - 4, 'text-anchor': 'middle'}, labels ? labels[i] : i);
   for (const [at, value, colour] of dots) make('circle', svg, {cx: x(at), cy: y(value), r: 3, fill: colour, 'fill-opacity': .6});

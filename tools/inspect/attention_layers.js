@@ -98,14 +98,20 @@ function drawCompared(colour) {
   const name = each => each.mechanism, all = data.source.length;
   const top = compared.find(each => each.log_prob === best), worst = compared.find(each => each.log_prob === least);
   const cheap = compared.filter(each => each.edges > 0).sort((a, b) => a.edges - b.edges)[0];
-  say(`The model was trained with its own mechanism, not with others. The target is most probable with ${name(top)} (log-probability `
-    + `${best.toFixed(2)}) and least with ${name(worst)} (${least.toFixed(2)}).`);
-  if (cheap) say(`${name(cheap)} computes the fewest pairs, ${(100 * cheap.edges / dearest).toFixed(0)} % of the most.`);
+  if (best > least) {
+    say(`The model was trained with its own mechanism, not with others. The target is most probable with ${name(top)} (log-probability `
+      + `${best.toFixed(2)}) and least with ${name(worst)} (${least.toFixed(2)}).`);
+  }
+  const full = compared.find(each => each.mechanism === 'full');
+  const idle = compared.filter(each => full && each !== full && each.edges === full.edges && each.log_prob === full.log_prob).map(name);
+  if (idle.length) say(`Nothing is hidden in ${all} tokens by ${idle.join(', ')}: windows or buckets are wider than the text.`);
+  if (cheap && cheap.edges < dearest) say(`${name(cheap)} computes the fewest pairs, ${(100 * cheap.edges / dearest).toFixed(0)} % of the most.`);
   const slow = compared.filter(each => each.field[0] < all - 0.001);
   if (slow.length) {
     say(`After one layer a position has seen ${slow.map(each => `${each.field[0].toFixed(1)} (${name(each)})`).join(', ')} of ${all} `
-      + `positions, after ${slow[0].field.length} layers ${slow.map(each => each.field.at(-1).toFixed(1)).join(', ')}: depth makes up `
-      + 'for what a sparse mechanism hides.');
+      + `positions, after ${slow[0].field.length} layers ${slow.map(each => each.field.at(-1).toFixed(1)).join(', ')}.`);
+    const whole = slow.filter(each => each.field.at(-1) > all - 0.001).map(name);
+    if (whole.length) say(`Depth makes up for what is hidden by ${whole.join(', ')}: in the end, every position depends on all.`);
   }
 }
 
@@ -126,7 +132,8 @@ function drawTerms() {
   const largest = [];
   variance.forEach((own, h) => {
     const total = own.reduce((a, b) => a + b, 0) || 1;
-    const limit = Math.max(...map.flatMap(term => term[h].flat().map(Math.abs)), 1e-9);
+    // Not Math.max(...scores): a long text has more scores than a call may have arguments.
+    const limit = map.flatMap(term => term[h].flat()).reduce((most, score) => Math.max(most, Math.abs(score)), 1e-9);
     const row = make('tr', $('term-rows'));
     make('td', row, {}, h);
     own.forEach((value, t) => {
@@ -140,7 +147,7 @@ function drawTerms() {
   for (const name of new Set(largest)) {
     const heads = largest.flatMap((each, h) => each === name ? [h] : []);
     const same = mean(heads.map(h => stripes(map[names.indexOf(name)][h])));
-    const where = heads.length === largest.length ? 'every head' : 'head ' + heads.join(', ');
+    const where = heads.length === largest.length ? 'every head' : (heads.length > 1 ? 'heads ' : 'head ') + heads.join(', ');
     make('p', $('term-says'), {}, `${name} is the largest part in ${where}: there ${termTexts[name]}. `
       + (same > 0.8 ? 'Its map has upright stripes: the same keys are preferred by whatever query.' : 'Its map differs from query to query.'));
   }

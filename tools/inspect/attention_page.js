@@ -196,7 +196,7 @@ function show(changes) {
 function read() {
   const asked = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
   const changes = asked.kind in kinds ? {kind: asked.kind} : {};
-  for (const name of ['layer', 'threshold', 'q', 'k']) if (asked[name] && isFinite(asked[name])) changes[name] = Number(asked[name]);
+  for (const name of ['layer', 'threshold', 'q', 'k']) if (asked[name] >= 0 && isFinite(asked[name])) changes[name] = Number(asked[name]);
   if ('heads' in asked) changes.heads = asked.heads.split('.').filter(head => head !== '' && isFinite(head)).map(Number);
   show(changes);
 }

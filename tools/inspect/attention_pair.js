@@ -25,7 +25,8 @@ function drawPair() {
   const head = view.heads[0], q = Math.min(state.q ?? 0, view.rows.length - 1);
   const k = Math.min(state.k ?? most(head.weights[q]), view.keys.length - 1);
   const pairs = view.keys.map((_, j) => pairOf(head, q, j)), {query, key, long, angle, sum, score, weight, value} = pairs[k];
-  $('pair-note').textContent = `Head ${head.name} of layer ${state.layer}. Click a cell, a token or a row below to pick others.`;
+  $('pair-note').textContent = `Head ${head.name} of layer ${state.layer}. Pick others by a click on a cell, a token or a row below, or by the arrow keys and `
+    + 'Enter in the map or the graph.';
   drawStrip('q: ' + view.rows[q], query, 'query');
   drawStrip('k: ' + view.keys[k], key, 'key');
   drawStrip('q × k, element by element; their sum is q · k', query.map((each, i) => each * key[i]), '');
@@ -33,9 +34,12 @@ function drawPair() {
     + `q · k = |q| |k| cos = ${sum.toFixed(3)}; ` + (score === null ? 'hidden from this query.'
       : `score ${score.toFixed(3)}, weight ${weight.toFixed(4)}; with a value of length ${value.toFixed(3)} it adds a vector of `
         + `length ${(weight * value).toFixed(3)}.`);
+  const rounded = state.kind === 'encoder' || data.compute_type === 'float32' ? ''
+    : ` In ${data.compute_type}, it takes that of a rounded key.`;
+  const faded = head.detail.centre ? ' The weight is the softmax times a Gaussian of the distance from the place p.' : '';
   $('pair-caption').textContent = `All keys of the query ${view.rows[q]}. A key weighs more if it is longer or at a smaller angle. `
     + 'The score is what the softmax takes: ' + (/score=(general|concat)/.test(head.detail.mechanism)
-      ? 'this mechanism maps q and k before it compares them.' : 'q · k times the model’s scale, plus what it adds by distance.');
+      ? 'this mechanism maps q and k before it compares them.' : 'q · k times the model’s scale, plus what it adds by distance.') + rounded + faded;
   pairs.forEach((pair, j) => {
     const row = make('tr', $('pair-rows'), j === k ? {class: 'on'} : {});
     const seen = pair.score !== null;

@@ -43,7 +43,7 @@ std::string Json(const ConvolutionView& view, int digits) {
 
 std::string ConvolutionText(const ConvolutionView& view) {
   std::string text = absl::StrFormat(
-      "self-attention of %d heads against the convolution of %d taps\n"
+      "self-attention (heads: %d) against a convolution (taps: %d)\n"
       "%10s %16s %22s\n",
       view.kernel.size(), view.kernel.size(), "alpha", "from the shift", "from the convolution");
   for (const ConvolutionRun& run : view.runs) {

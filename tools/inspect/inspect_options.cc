@@ -71,7 +71,8 @@ absl::Span<const OptionRow> InspectOptionRows() {
       Row<&InspectOptions::kernel>(
           {.help =
                "Taps of the convolution that self-attention becomes, separated by commas. Their "
-               "number is odd; the one in the middle is multiplied by the position itself.",
+               "number is odd, 15 at most; the one in the middle is multiplied by the position "
+               "itself.",
            .group = kTextGroup,
            .programs = "inspect-convolution"}),
       Row<&InspectOptions::alpha>(

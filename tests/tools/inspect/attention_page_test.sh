@@ -116,6 +116,13 @@ has ', layer 10, head grid 0</h2>'
 draw 'kind=encoder&layer=7'
 has 'Mechanism pool. It weighs no keys, so it has no matrices.'
 
+# A long text, whose terms have more scores than a call in JavaScript may have arguments.
+"$program" attention --model="$captions_model" --tokenized "$(printf '▁dog %.0s' {1..190})" --target '▁Ein ▁Hund .' \
+  --html="$tmp/page.html"
+draw 'kind=cross&layer=0&heads=0'
+has '<h2 id="title">Cross-attention, layer 0, head 0</h2>'
+has '4 queries, 191 keys</output>'
+
 "$program" convolution --kernel=-1,0,1 --alpha=1,16 --html="$tmp/page.html"
 draw ''
 count 6 'class="head"'
