@@ -87,6 +87,7 @@ std::string Weights(const AttentionMaps::Layers& maps, int layers, const JsonNum
     }
   }
   std::vector<std::string> all;
+  all.reserve(heads.size());
   for (const auto& layer : heads) all.push_back(JsonList(layer));
   return JsonList(all);
 }

@@ -51,6 +51,7 @@ class JsonNumbers {
   template <typename T>
   std::string operator()(const std::vector<T>& values) const {
     std::vector<std::string> elements;
+    elements.reserve(values.size());
     for (const T& value : values) elements.push_back((*this)(value));
     return JsonList(elements);
   }
