@@ -147,7 +147,7 @@ TEST_F(ConvertTest, Int4IsKept) {
           .status,
       0);
   EXPECT_LT(fs::file_size(Out("m.nibu")), 9'000'000u);
-  const std::string flags = absl::StrCat(" --return_scores --output_format=jsonl ", kText);
+  const std::string flags = absl::StrCat(" ", kText);
   const std::string model = absl::StrCat("--model=", Out("m.nibu"));
   const std::string expected = Translate(absl::StrCat(kCaptions, "--compute_type=int4", flags));
   EXPECT_NE(expected.find("Zwei Hunde spielen im Schnee."), std::string::npos) << expected;
