@@ -14,13 +14,12 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Logits with ties, suppressed tokens and, in some rounds, NaN, which is never chosen.
+// Logits with ties and, in some rounds, suppressed tokens.
 std::vector<float> RandomLogits(Random* random, size_t n, int round) {
   std::vector<float> logits = random->Floats(n);
   for (float& logit : logits) {
     if (round % 3 == 0) logit = std::round(logit * 20);
     if (round % 4 == 1 && random->Int(0, 2) > 0) logit = -kInfinity;
-    if (round % 5 == 2 && random->Int(0, 9) == 0) logit = NAN;
   }
   return logits;
 }
