@@ -55,8 +55,9 @@ using Group = std::array<float, kInt4Inputs>;
 
 // Returns the q of a value on a line. It is right for NaN, too.
 int Round(float value, float inverse_scale, float least) {
+  constexpr float kHalf = 0.5f;  // lround would be a call, and this is exact for so few levels
   const float level = std::max(0.0f, std::min(15.0f, (value - least) * inverse_scale));
-  return static_cast<int>(level + 0.5f);
+  return static_cast<int>(level + kHalf);
 }
 
 float InverseOf(float scale) { return scale != 0 ? 1 / scale : 0; }
