@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 
 #include "absl/algorithm/container.h"
 #include "engine/core/option_error.h"
@@ -94,7 +95,7 @@ absl::StatusOr<ConvolutionRun> Run(const ConvolutionView& view, float alpha) {
   const auto length = static_cast<int>(view.signal.size());
   const int padding = taps / 2;
   std::vector<int> source(static_cast<size_t>(length + 2 * padding), length);
-  for (int t = 0; t < length; ++t) source[static_cast<size_t>(padding + t)] = t;
+  std::iota(source.begin() + padding, source.end() - padding, 0);
   const Embedder embedder(model.config, model.weights.source, static_cast<int>(source.size()));
   Workspace workspace;
   AttentionMaps::Layers maps;

@@ -63,7 +63,7 @@ TEST(UsageTest, WrongUsage) {
   EXPECT_EQ(language.err.find(">>"), std::string::npos) << language.err;
   ExpectUsageError(Translate("--output_format=xml", ""), "output_format");
   ExpectUsageError(Translate("--long_input=x", ""), "long_input");
-  ExpectUsageError(Translate("--compute_type=int4", ""), "compute_type");
+  ExpectUsageError(Translate("--compute_type=int2", ""), "compute_type");
   ExpectUsageError(Translate("--max_input_length=0", ""), "max_input_length");
   ExpectUsageError(Translate("--threads=-1", ""), "threads");
   ExpectUsageError(Translate("--src=x 'A dog.'", ""), "either TEXT or --src");
