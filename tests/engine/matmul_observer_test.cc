@@ -2,6 +2,7 @@
 // Threads: the thread sanitizer runs this file.
 #include "engine/ops/matmul.h"
 
+#include "engine/ops/backend/int8_rows.h"
 #include "engine/translator.h"
 #include "gtest/gtest.h"
 #include "tests/engine/reference/transformer.h"
@@ -62,7 +63,9 @@ TEST(MatmulObserverTest, OneDnnAloneGivesTheSameInt8) {
       options.observers = {&counters[i]};
       results[i] = Translate(model, decoding, options, sources);
     }
-    EXPECT_EQ(counters[0].own > 0, CurrentIsa() >= Isa::kAvx512Vnni);
+    if (!HasInt8Rows(CurrentIsa())) {  // for whose maps oneDNN chooses the layout
+      EXPECT_EQ(counters[0].own > 0, CurrentIsa() >= Isa::kAvx512Vnni);
+    }
     EXPECT_EQ(counters[1].own, 0);
     EXPECT_GT(counters[1].others, 0);
     EXPECT_TRUE(SameBits(results[0], results[1])) << "beam " << beam;
