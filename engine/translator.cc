@@ -50,9 +50,9 @@ uint64_t NextNumber() {
 constexpr size_t kAnyNumber = std::numeric_limits<size_t>::max();
 
 // Returns the threads that may work inside the matmuls of a single sentence. Threads take sums in
-// another order, so only int8, whose sums are exact, and int4, which
-// shares out whole outputs, use several. More than a few threads wait for
-// each other longer than a small matmul takes; more threads than cores gain nothing.
+// another order, so only int8, whose sums are exact, and int4, which shares out whole outputs, use
+// several. More than a few threads wait for each other longer than a small matmul takes; more
+// threads than cores gain nothing.
 int MostSoloThreads(const Model& model, const TranslatorOptions& options) {
   constexpr int kMost = 4;
   if (!HasInt8Inputs(model.compute_type)) return 1;

@@ -9,9 +9,9 @@
 //   x [rows, in] s8; y [rows, out] float32, still to be multiplied by unit (see Dequantization)
 //
 // Four bits with one scale for a whole output, or for groups of 64 inputs, or without a least
-// value, cost more than 0.5 BLEU; groups of 32 with a least value cost less (engine/PERFORMANCE.md,
-// Large models). llama.cpp's Q4_K halves the cost of scales in the same way, by 6 bits for each and
-// a unit for 256 weights. Here a weight takes 4.5 bits.
+// value, cost more than 0.5 BLEU beside int8; groups of 32 with a least value cost less
+// (engine/PERFORMANCE.md, Large models). llama.cpp's Q4_K halves the cost of scales in the same
+// way, by 6 bits for each and a unit for 256 weights. Here a weight takes 4.5 bits.
 //
 // What is gained is memory and the time of few rows, which is that of reading the weights. Many
 // rows take longer than with int8, since weights are unpacked once for every few rows.
