@@ -79,5 +79,5 @@ expect "" 'attention|convolution' nibu-inspect ""
 expect nospace --html= nibu-inspect attention --ht
 expect "" "" nibu-inspect --ht
 expect nospace --mechanisms= nibu-bench attention --mec
-expect "" 'int8' nibu-bench attention --compute_type = i
+expect "" 'bfloat16' nibu-bench attention --compute_type = b
 echo "man pages and completion are good"
