@@ -20,13 +20,13 @@ struct AttentionMap {
   int heads = 0;
   int queries = 0;
   int keys = 0;
-  // What values are summed with, and what the softmax takes, -infinity where the mechanism hides a
-  // key from a query: [H, N, M]. Rows of weights sum to 1 (local-p's to less). Empty if the
-  // mechanism weighs no keys.
+  // Values are summed with the weights, and the softmax takes the scores, which are -infinity where
+  // the mechanism hides a key from a query: [H, N, M]. Rows of weights sum to 1 (local-p's to
+  // less). Both are empty if the mechanism weighs no keys.
   std::vector<float> weights;
   std::vector<float> scores;
-  // What the layer's maps make of its input, before the number type of stored keys and values
-  // rounds them; means are taken. Empty if the mechanism is no attention.
+  // The layer's maps make these of its input; stored keys and values are rounded to their number
+  // type later, and means are taken before. They are empty if the mechanism is no attention.
   std::vector<float> q;        // [N, I]
   std::vector<float> k;        // [M, I]
   std::vector<float> v;        // [M, I]

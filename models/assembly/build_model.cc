@@ -99,7 +99,7 @@ class Builder {
 
  private:
   // Returns the type of a weight. Weights of 4 bits are those that each step reads. The others are
-  // read once for all rows of a sentence, for which int8 is faster, and as exact as anywhere.
+  // read once for all rows of a sentence, for which int8 is faster, and it is more exact.
   ComputeType TypeOf(absl::string_view name) const {
     const bool is_read_by_steps =
         name == "output" || (absl::StartsWith(name, "decoder") && !absl::EndsWith(name, ".k+v"));

@@ -1,4 +1,4 @@
-// What can be said of an attention in a few numbers, and the names of its nodes.
+// Sums an attention up in a few numbers, and names its nodes.
 #ifndef NIBU_TOOLS_INSPECT_ATTENTION_NUMBERS_H_
 #define NIBU_TOOLS_INSPECT_ATTENTION_NUMBERS_H_
 
@@ -31,11 +31,11 @@ struct AttentionTokens {
 // Numbers of one attention, means over its N queries. Rows that sum to less than 1 (local_p) are
 // divided by their sums. Empty if the mechanism weighs no keys.
 struct AttentionNumbers {
-  // Of each head, in bits: 2^entropy is the number of keys over which it spreads.
+  // The entropy of each head in bits: 2^entropy is the number of keys over which it spreads.
   std::vector<double> entropy;
-  // Of each head, in positions: how far from the query's own position it looks; in cross-attention,
-  // from the one that corresponds to it, t (S - 1) / (T - 1). A reduced key lies in the middle of
-  // its members, and a sampled one where it was sampled.
+  // Each head's distance in positions says how far from the query's own position it looks; in
+  // cross-attention, from the one that corresponds to it, t (S - 1) / (T - 1). A reduced key lies
+  // in the middle of its members, and a sampled one where it was sampled.
   std::vector<double> distance;
   // The part of the weight that two heads put on the same keys, sum over k of min(p_k, r_k), mean
   // over all pairs of heads: 1 if all heads are the same. 1 with a single head.

@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kMostTaps = 15;
 constexpr int kPositions = 24;
-// Of a row: the signal s and sqrt(2 - s^2), so that the root of its mean square is 1 and the norm
-// in front of the attention leaves it as it is.
+// The columns of a row are the signal s and sqrt(2 - s^2), so that the root of its mean square is 1
+// and the norm in front of the attention leaves it as it is.
 constexpr int kDim = 2;
 
 // A pulse, a plateau, a ramp and an alternation, each of which a kernel answers in its own way.

@@ -13,7 +13,7 @@
 // (engine/PERFORMANCE.md, Large models). llama.cpp's Q4_K halves the cost of scales in the same
 // way, by 6 bits for each and a unit for 256 weights. Here a weight takes 4.5 bits.
 //
-// What is gained is memory and the time of few rows, which is that of reading the weights. Many
+// Such weights save memory and, with few rows, time, which is that of reading the weights. Many
 // rows take longer than with int8, since weights are unpacked once for every few rows.
 #ifndef NIBU_ENGINE_OPS_BACKEND_INT4_PRODUCT_H_
 #define NIBU_ENGINE_OPS_BACKEND_INT4_PRODUCT_H_

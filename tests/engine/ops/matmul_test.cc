@@ -50,7 +50,7 @@ TEST(MatmulTest, OneDnnGivesTheSameInt8) {
    public:
     void Observe(const MatmulCall& call) override {
       own += call.is_own_kernel ? 1 : 0;
-      // Whether there are plain rows for the kernels of few rows is oneDNN's choice.
+      // OneDNN chooses whether there are plain rows, which the kernels of few rows need.
       const bool may_be_own = HasInt8Rows(CurrentIsa()) && call.rows <= kMostInt8Rows &&
                               kernels == MatmulKernels::kAuto;
       if (may_be_own) return;

@@ -67,6 +67,14 @@ class ConvertTest : public ::testing::Test {
     return outcome.out;
   }
 
+  // Writes the captions model to m.nibu with a --quantization.
+  void ConvertCaptions(const std::string& type) const {
+    ASSERT_EQ(Run(absl::StrCat("nibu-convert --quantization=", type, " ", kCaptions,
+                               "--out=", Out("m.nibu")))
+                  .status,
+              0);
+  }
+
   void ExpectError(const std::string& command, int status, const std::string& part) const {
     const Outcome outcome = Run(command);
     EXPECT_EQ(outcome.status, status) << command;
@@ -115,10 +123,8 @@ TEST_F(ConvertTest, ParametersAreCountedOnce) {
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return nlohmann::json::parse(outcome.out)["parameters"].get<int>();
   };
-  ASSERT_EQ(
-      Run(absl::StrCat("nibu-convert --quantization=int8 ", kCaptions, "--out=", Out("m.nibu")))
-          .status,
-      0);
+  ConvertCaptions("int8");
+  if (HasFatalFailure()) return;
   EXPECT_EQ(parameters("--model=" + Out("m.nibu")), parameters(""));
 }
 
@@ -130,10 +136,8 @@ TEST_F(ConvertTest, WhatADirectoryCannotHold) {
 }
 
 TEST_F(ConvertTest, Int8TranslatesAlike) {
-  ASSERT_EQ(
-      Run(absl::StrCat("nibu-convert --quantization=int8 ", kCaptions, "--out=", Out("m.nibu")))
-          .status,
-      0);
+  ConvertCaptions("int8");
+  if (HasFatalFailure()) return;
   EXPECT_LT(fs::file_size(Out("m.nibu")), 16'000'000u);
   const Outcome outcome =
       Run(absl::StrCat("nibu-translate --compute_type=int8 --model=", Out("m.nibu "), kText));
@@ -142,10 +146,8 @@ TEST_F(ConvertTest, Int8TranslatesAlike) {
 
 // A file of 4 bits is translated in int4 unless asked otherwise, as its original is in int4.
 TEST_F(ConvertTest, Int4IsKept) {
-  ASSERT_EQ(
-      Run(absl::StrCat("nibu-convert --quantization=int4 ", kCaptions, "--out=", Out("m.nibu")))
-          .status,
-      0);
+  ConvertCaptions("int4");
+  if (HasFatalFailure()) return;
   EXPECT_LT(fs::file_size(Out("m.nibu")), 9'000'000u);
   const std::string flags = absl::StrCat(" ", kText);
   const std::string model = absl::StrCat("--model=", Out("m.nibu"));
@@ -329,10 +331,8 @@ TEST_F(ConvertTest, InspectShowsWhatAModelContains) {
   EXPECT_EQ(Run("nibu-inspect --notensors " + kCaptions).out.find("model.shared.weight"),
             std::string::npos);
 
-  ASSERT_EQ(
-      Run(absl::StrCat("nibu-convert --quantization=int8 ", kCaptions, "--out=", Out("m.nibu")))
-          .status,
-      0);
+  ConvertCaptions("int8");
+  if (HasFatalFailure()) return;
   const Outcome json = Run(absl::StrCat("nibu-inspect --json --model=", Out("m.nibu")));
   EXPECT_EQ(json.status, 0) << json.err;
   const auto facts = nlohmann::json::parse(json.out);
@@ -362,10 +362,8 @@ TEST_F(ConvertTest, InspectShowsWhatAModelContains) {
 
 // The parts of a damaged model are shown all the same, with the damage.
 TEST_F(ConvertTest, InspectFindsDamage) {
-  ASSERT_EQ(
-      Run(absl::StrCat("nibu-convert --quantization=none ", kCaptions, "--out=", Out("m.nibu")))
-          .status,
-      0);
+  ConvertCaptions("none");
+  if (HasFatalFailure()) return;
   std::fstream file(Out("m.nibu"), std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(8'000'000);  // Two values of float16 become NaNs.
   file.write("\xff\x7e\xff\x7e", 4);
