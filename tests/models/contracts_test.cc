@@ -47,7 +47,7 @@ TEST_F(ModelContracts, HuggingFaceDirectoriesHoldNoIntegers) {
   const absl::StatusOr<OpenedModel> model = OpenModel(folder.path());
   ASSERT_TRUE(model.ok()) << model.status();
   EXPECT_BROKEN(WriteHuggingFace(*model, ComputeType::kInt8, folder / "hf").IgnoreError(),
-                "quantization != ComputeType::kInt8");
+                "!HasInt8Inputs(*quantization)");
 }
 
 TEST_F(ModelContracts, RowsAreThoseOfTheMatrix) {
