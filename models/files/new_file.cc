@@ -108,14 +108,18 @@ std::string FollowLinks(const std::string& path) {
   return file.string();
 }
 
-PendingPath::PendingPath(std::string target) : target_(std::move(target)) {
+PendingPath::PendingPath(std::string target, const std::string& ending)
+    : target_(std::move(target)) {
   while (target_.size() > 1 && target_.back() == '/') target_.pop_back();
   target_ = FollowLinks(target_);
-  const std::string first = absl::StrCat(target_, ".tmp-", getpid());
+  const std::string first =
+      absl::StrCat(target_, ending.empty() ? absl::StrCat(".tmp-", getpid()) : ending);
   path_ = first;
   std::error_code error;
   // An earlier process of the same number may have left a file.
-  for (int i = 2; std::filesystem::exists(path_, error); ++i) path_ = absl::StrCat(first, "-", i);
+  for (int i = 2; ending.empty() && std::filesystem::exists(path_, error); ++i) {
+    path_ = absl::StrCat(first, "-", i);
+  }
   const std::lock_guard<std::mutex> lock(Pending().mutex);
   Pending().paths.insert(path_);
 }

@@ -48,7 +48,8 @@ std::string FollowLinks(const std::string& path);
 // what is still there, a directory with all that is in it, unless Keep() was called.
 class PendingPath {
  public:
-  explicit PendingPath(std::string target);
+  // `ending`: what stands behind the target's name; empty: something that makes the name a new one.
+  explicit PendingPath(std::string target, const std::string& ending = "");
   PendingPath(const PendingPath&) = delete;
   PendingPath& operator=(const PendingPath&) = delete;
   ~PendingPath();

@@ -59,6 +59,16 @@ absl::Span<const OptionRow> CliOptionRows() {
            .type = "path",
            .programs = "score",
            .is_common = true}),
+      Row<&CliOptions::shard>(
+          {.help = "Part of --src that is translated, K/N: the K-th of N parts, from 1. What the "
+                   "parts give, one behind the other, is what the whole file gives. --src must be "
+                   "a plain file of lines, which is cut where lines end.",
+           .programs = "translate"}),
+      Row<&CliOptions::shard>(
+          {.help = "Part of --src that is scored, K/N: the K-th of N parts, from 1. What the parts "
+                   "give, one behind the other, is what the whole file gives. --src must be a "
+                   "plain file, which is cut where lines end.",
+           .programs = "score"}),
       Row<&CliOptions::tsv>(
           {.help =
                "Read sources and translations from --src: in each line source, tab, translation. "
@@ -106,6 +116,11 @@ absl::Span<const OptionRow> CliOptionRows() {
            .type = "path",
            .programs = "translate score split",
            .is_common = true}),
+      Row<&CliOptions::resume>(
+          {.help = "Go on behind what an interrupted run has left in OUT.part, if there is "
+                   "something; OUT.part.json says of which model, options and input it is, and "
+                   "others are refused. It needs --src and --out.",
+           .programs = "translate"}),
       Row<&CliOptions::output_format>(
           {.help =
                "Form of the output: text, nbest or jsonl. text: the best hypothesis of each "

@@ -27,6 +27,7 @@ struct CliOptions {
   std::string config;
   std::string src = "-";
   std::string tgt;
+  std::string shard;  // "K/N"; empty: the whole input
   bool tsv = false;
   InputFormat input_format = InputFormat::kText;
   int tsv_column = 0;  // from 1; 0: the input is not TSV
@@ -34,6 +35,7 @@ struct CliOptions {
   std::string glossary;
   std::string language = "en";
   std::string out = "-";
+  bool resume = false;
   OutputFormat output_format = OutputFormat::kText;
   bool json = false;
   bool print_scores = false;

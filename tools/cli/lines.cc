@@ -13,8 +13,11 @@
 #include <utility>
 
 #include "absl/base/macros.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "tools/cli/flags.h"
 
@@ -272,7 +275,36 @@ bool InputLines::IsSameFile(const std::string& out) const {
          mine.st_ino == other.st_ino;
 }
 
+absl::StatusOr<uint64_t> InputLines::PlainSize() const {
+  if (file_ == nullptr) return Invalid("the input is TEXT of the command line");
+  struct stat info;
+  if (file_->fd == STDIN_FILENO) return Invalid("the input is standard input");
+  if (fstat(file_->fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+    return Invalid(file_->name, " is a pipe or device");
+  }
+  if (file_->is_gzip) return Invalid(file_->name, " is compressed with gzip");
+  return static_cast<uint64_t>(info.st_size);
+}
+
+absl::StatusOr<uint64_t> UnitSource::Start(const UnitRange& range, uint64_t done) {
+  range_ = range;
+  InputUnit unit;
+  while (position() < range.begin || done > 0) {
+    if (position() >= range.begin) --done;
+    NIBU_ASSIGN_OR_RETURN(const bool more, Next(&unit));
+    if (!more) break;
+  }
+  return units_;
+}
+
+double UnitSource::progress() const {
+  if (range_.begin == 0 && range_.is_last) return input_->progress(read_ - end_);
+  const auto share = [this](uint64_t n) { return static_cast<double>(n - range_.begin); };
+  return std::min(1.0, share(position()) / share(range_.end));
+}
+
 absl::StatusOr<bool> UnitSource::Next(InputUnit* unit) {
+  if (position() >= range_.end) return false;
   // A quotation mark that nothing closes must not take the rest of the file.
   constexpr size_t kMostLines = 64;
   constexpr size_t kMostBytes = size_t{1} << 16;
@@ -293,6 +325,7 @@ absl::StatusOr<bool> UnitSource::Next(InputUnit* unit) {
   static_cast<TextUnit&>(*unit) = waiting_[0];
   unit->rest = lines > 1 ? text.substr(unit->source().size()) : "";
   end_ = waiting_[lines - 1].end();
+  ++units_;
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<long>(lines));
   return true;
 }
@@ -323,6 +356,39 @@ absl::StatusOr<InputLines> OpenLines(const std::vector<std::string>& texts, cons
                       ": is the file that is read; give the output another name");
   }
   return file;
+}
+
+absl::StatusOr<UnitRange> ShardRange(const std::string& shard, const std::string& src,
+                                     const InputLines& input, bool counts_units,
+                                     bool (*goes_on)(absl::string_view)) {
+  if (shard.empty()) return UnitRange();
+  const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(shard, '/');
+  uint32_t k = 0;
+  uint32_t n = 0;
+  if (!absl::SimpleAtoi(parts.first, &k) || !absl::SimpleAtoi(parts.second, &n) || k < 1 || k > n ||
+      shard != absl::StrCat(k, "/", n)) {
+    return WrongUsage("--shard must be K/N with K from 1 to N, not \"", shard, "\"");
+  }
+  const absl::StatusOr<uint64_t> bytes = input.PlainSize();
+  if (!bytes.ok()) {
+    return WrongUsage("--shard takes a part of a plain file, but ", bytes.status().message(),
+                      "; name such a file with --src");
+  }
+  uint64_t total = *bytes;
+  if (counts_units) {
+    NIBU_ASSIGN_OR_RETURN(InputLines file, InputLines::Open(src));
+    UnitSource units(&file, Options(), goes_on);
+    NIBU_ASSIGN_OR_RETURN(total, units.Start({}, std::numeric_limits<uint64_t>::max()));
+  }
+  // Without overflow; total * i would.
+  const auto begin = [&](uint64_t i) { return total / n * i + total % n * i / n; };
+  return UnitRange{begin(k - 1), begin(k), counts_units, k == n};
+}
+
+absl::Status SkipLines(uint64_t lines, InputLines* input) {
+  std::string line;
+  for (; lines > 0; --lines) NIBU_RETURN_IF_ERROR(input->Next(&line).status());
+  return absl::OkStatus();
 }
 
 }  // namespace nibu::internal

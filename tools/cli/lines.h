@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,6 +40,9 @@ class InputLines {
   // Returns whether this is also the regular file `out` ("-": standard output). Writing there
   // directly would destroy input that has not been read. REQUIRES: this is a file.
   bool IsSameFile(const std::string& out) const;
+  // Returns the size of a regular file that is not compressed, in bytes. InvalidArgument names what
+  // the input is instead, or the file that is compressed.
+  absl::StatusOr<uint64_t> PlainSize() const;
 
  private:
   struct File;
@@ -54,6 +58,15 @@ struct InputUnit : TextUnit {
   size_t size() const { return TextUnit::size() + rest.size(); }
 };
 
+// The units that begin at positions from `begin` to `end`, without `end`. A position is a number of
+// bytes or of units.
+struct UnitRange {
+  uint64_t begin = 0;
+  uint64_t end = std::numeric_limits<uint64_t>::max();
+  bool counts_units = false;
+  bool is_last = true;  // no units of the input follow
+};
+
 // Reads the units of a text one by one. Not thread-safe.
 class UnitSource {
  public:
@@ -64,15 +77,22 @@ class UnitSource {
              bool (*goes_on)(absl::string_view) = nullptr)
       : input_(input), reader_(options), goes_on_(goes_on) {}
 
+  // Leaves out the units in front of the range, and then `done` further ones; Next ends behind the
+  // range. Returns the number of units left out. They are read, because what a unit is may depend
+  // on those before it (markup, cells of several lines). To be called once, before Next.
+  absl::StatusOr<uint64_t> Start(const UnitRange& range, uint64_t done);
   // Sets `unit` to the next unit. Returns false at the end. May block, but waits for no more bytes
   // than the unit needs.
   absl::StatusOr<bool> Next(InputUnit* unit);
-  // Returns the share of the input up to the end of the last unit, as InputLines::progress does.
-  double progress() const { return input_->progress(read_ - end_); }
+  // Returns the share of the input, or of its range, up to the end of the last unit, as
+  // InputLines::progress does.
+  double progress() const;
   bool is_open() const { return reader_.is_open(); }
 
  private:
   absl::StatusOr<bool> Read(TextUnit* unit);
+  // Returns where the next unit begins.
+  uint64_t position() const { return range_.counts_units ? units_ : end_; }
 
   InputLines* const input_;
   nibu::TextReader reader_;
@@ -80,6 +100,8 @@ class UnitSource {
   std::deque<TextUnit> waiting_;  // lines that have been read, and may belong to those before
   uint64_t read_ = 0;             // number of bytes read so far
   uint64_t end_ = 0;              // number of bytes up to the end of the last unit
+  uint64_t units_ = 0;            // number of units up to there
+  UnitRange range_;
   bool ended_ = false;
 };
 
@@ -88,6 +110,18 @@ class UnitSource {
 // file are given, or if `src` is empty or is `out`. Other errors name the file that cannot be read.
 absl::StatusOr<InputLines> OpenLines(const std::vector<std::string>& texts, const std::string& src,
                                      const std::string& out);
+
+// Returns the range of the K-th of N parts of the file `src`, for `shard` "K/N" with K from 1, or
+// all of it for an empty `shard`. The parts have about as many bytes or, with `counts_units`, as
+// many units, for which the file is read once. `goes_on`: see UnitSource. It is a UsageError if
+// `shard` has another form, or if `input`, which is the open file, is none that can be cut; see
+// InputLines::PlainSize.
+absl::StatusOr<UnitRange> ShardRange(const std::string& shard, const std::string& src,
+                                     const InputLines& input, bool counts_units,
+                                     bool (*goes_on)(absl::string_view) = nullptr);
+
+// Reads so many lines of a file that runs along with another one.
+absl::Status SkipLines(uint64_t lines, InputLines* input);
 
 // Returns whether to try again after a failed read or write. If somebody has made the descriptor
 // non-blocking, waits until it is ready. `event`: POLLIN or POLLOUT.

@@ -121,6 +121,8 @@ absl::Status Run(int argc, char** argv) {
   OutputFile out(cli.out);
   NIBU_ASSIGN_OR_RETURN(std::optional<InputLines> targets, OpenTargets(cli, out.direct()));
   NIBU_ASSIGN_OR_RETURN(InputLines source, OpenLines({}, cli.src, out.direct()));
+  NIBU_ASSIGN_OR_RETURN(const UnitRange range,
+                        ShardRange(cli.shard, cli.src, source, /*counts_units=*/!cli.tsv));
   NIBU_ASSIGN_OR_RETURN(const auto translator, UsageError(nibu::Translator::Create(speed)));
   NIBU_ASSIGN_OR_RETURN(const auto model, LoadModel(cli.model, loading, asked.tokenized));
   const auto plan = translator->Prepare(model, asked);
@@ -130,6 +132,8 @@ absl::Status Run(int argc, char** argv) {
   Totals totals;
   UnitSource units(&source, asked);
   Pipeline::Options options;
+  NIBU_ASSIGN_OR_RETURN(options.first, units.Start(range, 0));
+  if (targets.has_value()) NIBU_RETURN_IF_ERROR(SkipLines(options.first, &*targets));
   options.submit = [&](uint64_t index, const TextUnit& unit, Pipeline::Deliver deliver) {
     const auto end = [&, deliver = std::move(deliver)](
                          uint64_t key, absl::StatusOr<nibu::Result> found) noexcept {
@@ -155,7 +159,7 @@ absl::Status Run(int argc, char** argv) {
         totals.first_scored_whole + 1, ": source and target do not split into the same sentences"));
   }
   std::string line;
-  if (targets.has_value() && targets->Next(&line).value_or(false)) {
+  if (range.is_last && targets.has_value() && targets->Next(&line).value_or(false)) {
     return Invalid("--src has fewer lines than --tgt; give one target for each source");
   }
   return absl::OkStatus();

@@ -22,6 +22,7 @@
 #include "tools/cli/lines.h"
 #include "tools/cli/output_format.h"
 #include "tools/cli/run_lines.h"
+#include "tools/cli/run_record.h"
 #include "tools/cli/text_flags.h"
 #include "tools/cli/totals.h"
 #include "tools/cli/translate_lines.h"
@@ -63,6 +64,8 @@ absl::Status CheckTogether(const Settings& settings, const std::vector<std::stri
          {text.text != TextKind::kLines && texts.size() > 1,
           absl::StrCat("--text=", is_document ? "document" : "paragraphs",
                        " takes one TEXT, with line feeds; or a file with --src")},
+         {!cli.shard.empty() && text.text != TextKind::kLines,
+          "--shard is for lines; give --text=lines, or split the text by hand"},
          {is_document && text.markup == Markup::kNone,
           "--text=document needs --markup=html or xml"},
          {is_document && is_text && cli.print_scores,
@@ -76,6 +79,8 @@ absl::Status CheckTogether(const Settings& settings, const std::vector<std::stri
        {!is_text && cli.print_scores,
         "--print_scores is for --output_format=text; nbest and jsonl have the scores in them"},
        {cli.glossary == "-", "--glossary must be a file, not standard input"},
+       {cli.resume && (cli.src == "-" || cli.target_prefix == "-" || cli.out == "-"),
+        "--resume needs files: --src and --out, and --target_prefix if there is one"},
        {cli.target_prefix == "-" && texts.empty() && cli.src == "-",
         "--src and --target_prefix cannot both be standard input; give one of them a file"}});
 }
@@ -213,6 +218,23 @@ absl::StatusOr<std::shared_ptr<const Plan>> PreparePlan(
   return UsageOfFlag(plan.status());
 }
 
+// Opens the output so that a later run can go on with it if this one is interrupted, where the
+// input can be read again. Returns the number of units that an earlier run has finished.
+absl::StatusOr<uint64_t> OpenForLater(Settings* settings, const ModelInfo& model, OutputFile* out) {
+  const CliOptions& cli = settings->cli;
+  const auto is_file = [](const std::string& path) {
+    std::error_code ignored;
+    return path.empty() || std::filesystem::is_regular_file(path, ignored);
+  };
+  const bool can_go_on =
+      cli.src != "-" && is_file(cli.src) && is_file(cli.target_prefix) && out->direct().empty();
+  if (!can_go_on && !cli.resume) return 0;
+  NIBU_RETURN_IF_ERROR(
+      Refuse({{!can_go_on, "--resume needs regular files, not pipes and devices"}}));
+  NIBU_ASSIGN_OR_RETURN(auto run, DescribeRun(Program(settings), model, cli.src));
+  return out->OpenPart(std::move(run), cli.resume);
+}
+
 absl::Status Run(int argc, char** argv) {
   const Clock::time_point start = Clock::now();
   static SignalWatcher& signals = *new SignalWatcher();
@@ -239,13 +261,26 @@ absl::Status Run(int argc, char** argv) {
   if (!cli.target_prefix.empty()) {
     NIBU_ASSIGN_OR_RETURN(prefixes, OpenLines({}, cli.target_prefix, out.direct()));
   }
+  bool (*const goes_on)(absl::string_view) = cli.tsv_column > 0 ? HasOpenCell : nullptr;
+  NIBU_ASSIGN_OR_RETURN(const UnitRange range,
+                        ShardRange(cli.shard, cli.src, source, prefixes.has_value(), goes_on));
   NIBU_ASSIGN_OR_RETURN(const auto translator, UsageError(nibu::Translator::Create(speed)));
   NIBU_ASSIGN_OR_RETURN(const auto model, LoadModel(cli.model, loading, asked.tokenized));
   NIBU_RETURN_IF_ERROR(CheckDraft(loading, asked, model->info().defaults));
   NIBU_ASSIGN_OR_RETURN(const auto plan, PreparePlan(translator.get(), model, settings));
   const double load_seconds = SecondsSince(start);
 
+  // The lines of a table or of JSON are read as they are.
+  const bool is_text = cli.input_format == InputFormat::kText && cli.tsv_column == 0;
+  Options reading = is_text ? asked : Options();
+  if (reading.src_lang.empty()) reading.src_lang = model->info().source_language;
+  UnitSource units(&source, reading, goes_on);
+  NIBU_ASSIGN_OR_RETURN(const uint64_t done, OpenForLater(&settings, model->info(), &out));
+  NIBU_ASSIGN_OR_RETURN(const uint64_t first, units.Start(range, done));
+  if (prefixes.has_value()) NIBU_RETURN_IF_ERROR(SkipLines(first, &*prefixes));
+
   Totals totals(cli.warnings);
+  totals.Begin(first);
   const LineContext context = {translator.get(),
                                model,
                                asked,
@@ -255,25 +290,22 @@ absl::Status Run(int argc, char** argv) {
                                cli.target_prefix,
                                &totals};
   const std::unique_ptr<LineTranslator> lines = NewLineTranslator(cli, &context);
-  // The lines of a table or of JSON are read as they are.
-  const bool is_text = cli.input_format == InputFormat::kText && cli.tsv_column == 0;
-  Options reading = is_text ? asked : Options();
-  if (reading.src_lang.empty()) reading.src_lang = model->info().source_language;
-  UnitSource units(&source, reading, cli.tsv_column > 0 ? HasOpenCell : nullptr);
   Pipeline::Options options;
-  options.report = [&](uint64_t written, double) { lines->Forget(written); };
+  options.first = first;
+  options.report = [&](uint64_t next, double) { lines->Forget(next); };
   options.submit = [&](uint64_t index, const InputUnit& unit, Pipeline::Deliver deliver) {
     lines->Submit(index, unit, std::move(deliver));
   };
   NIBU_ASSIGN_OR_RETURN(const double seconds, RunLines(&units, std::move(options), *translator,
                                                        speed, cli, &out, &signals));
   std::string line;
-  if (prefixes.has_value() && cli.target_prefix != "-" && prefixes->Next(&line).value_or(false)) {
+  if (range.is_last && prefixes.has_value() && cli.target_prefix != "-" &&
+      prefixes->Next(&line).value_or(false)) {
     PrintWarning(cli.target_prefix +
                  " has more lines than the source; is it that of another file?");
   }
   lines->Finish();
-  if (units.is_open()) {
+  if (range.is_last && units.is_open()) {
     PrintWarning(
         "the input ends within a comment, or an element that is left alone (as <code>); all that "
         "follows where it begins was not translated");

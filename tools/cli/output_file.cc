@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -87,24 +89,77 @@ absl::Status OutputFile::Open() {
   return absl::OkStatus();
 }
 
+absl::StatusOr<uint64_t> OutputFile::OpenPart(nlohmann::ordered_json run, bool resume) {
+  ABSL_ASSERT(pending_ != nullptr && fd_ < 0);
+  pending_ = std::make_unique<PendingPath>(path_, ".part");
+  pending_->Keep();  // it may be another run's; and a run that fails leaves it to the next
+  const std::string& part = pending_->path();
+  fd_ = open(part.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (fd_ < 0 && errno != ENOENT) return Failed(absl::StrCat(part, ": ", std::strerror(errno)));
+  if (fd_ < 0) {
+    NIBU_ASSIGN_OR_RETURN(fd_, pending_->Create());
+  }
+  // Another run may have the file, or have had it and given it its name since it was opened here.
+  struct stat opened;
+  struct stat named;
+  const bool is_taken = flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (is_taken || fstat(fd_, &opened) != 0 || stat(part.c_str(), &named) != 0 ||
+      opened.st_ino != named.st_ino) {
+    return Failed(absl::StrCat("another run is writing ", part, "; wait for it or end it"));
+  }
+  auto record = std::make_unique<RunRecord>(part + ".json", part, std::move(run));
+  if (opened.st_size > 0) {
+    NIBU_ASSIGN_OR_RETURN(const Finished found, record->Read(/*must_fit=*/resume));
+    if (resume) finished_ = found;
+    if (static_cast<uint64_t>(opened.st_size) < finished_.bytes) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          part, ": has fewer bytes than ", part, ".json says; leave out --resume to begin again"));
+    }
+  }
+  const auto size = static_cast<off_t>(finished_.bytes);
+  if (ftruncate(fd_, size) != 0 || lseek(fd_, size, SEEK_SET) != size) {
+    return Failed(std::strerror(errno));
+  }
+  NIBU_RETURN_IF_ERROR(record->Write(finished_));
+  recorded_ = finished_;
+  record_ = std::move(record);
+  return earlier_units_ = finished_.units;
+}
+
+void OutputFile::Record(uint64_t units) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (record_ == nullptr || fd_ < 0) return;
+  finished_ = {earlier_units_ + units, static_cast<uint64_t>(lseek(fd_, 0, SEEK_CUR))};
+  // Units that the record lacks are done again, and those that it has must be on the disk, even if
+  // the machine loses power. To wait for the disk each time would take longer than translating.
+  const auto now = std::chrono::steady_clock::now();
+  if (finished_.units == recorded_.units || now - recorded_at_ < std::chrono::seconds(1)) return;
+  if (fdatasync(fd_) == 0 && record_->Write(finished_).ok()) recorded_ = finished_;
+  recorded_at_ = now;
+}
+
 absl::Status OutputFile::Commit() {
   const std::lock_guard<std::mutex> lock(mutex_);
   ABSL_ASSERT(fd_ >= 0);
   if (pending_ != nullptr) {
     if (fsync(fd_) != 0) return Failed(std::strerror(errno));
     NIBU_RETURN_IF_ERROR(pending_->Commit());
+    if (record_ != nullptr) record_->Remove();
     pending_ = nullptr;
   }
   return close(std::exchange(fd_, -1)) == 0 ? absl::OkStatus() : Failed(std::strerror(errno));
 }
 
 std::string OutputFile::Place() const {
-  return pending_ == nullptr ? "" : absl::StrCat("; what was finished is in ", pending_->path());
+  if (pending_ == nullptr) return "";
+  return absl::StrCat("; what was finished is in ", pending_->path(),
+                      record_ != nullptr ? ", and --resume goes on behind it" : "");
 }
 
 std::string OutputFile::Abandon() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (pending_ == nullptr || fd_ < 0) return "";
+  if (record_ != nullptr) return AbandonPart();
   // If the disk is full, the last line may be incomplete.
   off_t size = lseek(fd_, 0, SEEK_END);
   char last = '\0';
@@ -116,6 +171,16 @@ std::string OutputFile::Abandon() {
   pending_->Keep();
   if (ftruncate(fd_, size) != 0) return Place() + ", its last line in part";
   return Place();
+}
+
+std::string OutputFile::AbandonPart() {
+  const bool is_kept = finished_.units > 0 &&
+                       ftruncate(fd_, static_cast<off_t>(finished_.bytes)) == 0 &&
+                       fdatasync(fd_) == 0 && record_->Write(finished_).ok();
+  if (is_kept || recorded_.units > 0) return Place();
+  unlink(pending_->path().c_str());
+  record_->Remove();
+  return "";
 }
 
 OutputGuard::OutputGuard(OutputFile* out, SignalWatcher* signals, std::function<void()> stop)

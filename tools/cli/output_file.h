@@ -2,6 +2,7 @@
 #ifndef NIBU_TOOLS_CLI_OUTPUT_FILE_H_
 #define NIBU_TOOLS_CLI_OUTPUT_FILE_H_
 
+#include <chrono>
 #include <csignal>
 #include <functional>
 #include <memory>
@@ -10,8 +11,11 @@
 
 #include "absl/base/macros.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "models/files/new_file.h"
+#include "nlohmann/json.hpp"
+#include "tools/cli/run_record.h"
 
 namespace nibu::internal {
 
@@ -48,6 +52,15 @@ class OutputFile {
   // Opens the file. A file that exists keeps its permissions. Returns Unavailable that names the
   // file if it cannot be opened, and a UsageError if the path has no file name.
   absl::Status Open();
+  // Opens the file for output that a later run can go on with: it is written to OUT.part, and
+  // OUT.part.json says that `run` made it (see DescribeRun). With `resume`, goes on behind what an
+  // earlier run finished, whose number of units it returns; otherwise begins again. One run at a
+  // time has the file. FailedPrecondition: OUT.part is that of another run, or is not one's at all;
+  // Unavailable names a file that cannot be written. REQUIRES: the file is not written directly.
+  absl::StatusOr<uint64_t> OpenPart(nlohmann::ordered_json run, bool resume);
+  bool is_open() const { return fd_ >= 0; }
+  // Notes that so many units of this run are written, for OUT.part.json if there is one.
+  void Record(uint64_t units);
   // REQUIRES: it is open.
   int fd() const {
     ABSL_ASSERT(fd_ >= 0);
@@ -67,10 +80,18 @@ class OutputFile {
   std::string Abandon();
 
  private:
+  // Ends an incomplete OUT.part behind the last unit that is noted.
+  std::string AbandonPart();
+
   std::string path_;
   std::unique_ptr<PendingPath> pending_;  // null if the file is written directly
   std::mutex mutex_;
   int fd_ = -1;
+  std::unique_ptr<RunRecord> record_;  // null: no later run can go on
+  uint64_t earlier_units_ = 0;         // finished by earlier runs
+  Finished finished_;
+  Finished recorded_;
+  std::chrono::steady_clock::time_point recorded_at_;
 };
 
 // Stands around the writing of an open file. If a signal comes meanwhile, it calls `stop`, prints

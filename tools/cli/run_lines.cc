@@ -27,23 +27,44 @@ class ProgressBar {
     last_ = Clock::now();
     std::string bar;
     if (done >= 0) {
+      if (first_done_ < 0) {
+        first_ = last_;
+        first_done_ = done;
+      }
       const auto full = static_cast<size_t>(done * 30);
-      bar = absl::StrFormat("[%s%s] %3.0f %%  ", std::string(full, '='),
-                            std::string(30 - full, ' '), 100 * done);
+      bar = absl::StrFormat("[%s%s] %3.0f %%%s  ", std::string(full, '='),
+                            std::string(30 - full, ' '), 100 * done, Left(done));
     }
-    absl::FPrintF(stderr, "\r%s%d lines, %.0f lines/s%s ", bar, lines,
-                  static_cast<double>(lines) / SecondsSince(start_), sentences);
-    printed_ = true;
+    std::string line =
+        absl::StrFormat("%s%d lines, %.0f lines/s%s ", bar, lines,
+                        static_cast<double>(lines) / SecondsSince(start_), sentences);
+    const size_t width = line.size();
+    line.resize(std::max(width, width_), ' ');  // over the line before
+    width_ = width;
+    absl::FPrintF(stderr, "\r%s", line);
   }
   void End() {
-    if (printed_) absl::FPrintF(stderr, "\r%78s\r", "");
-    printed_ = false;
+    if (width_ > 0) absl::FPrintF(stderr, "\r%s\r", std::string(width_, ' '));
+    width_ = 0;
   }
 
  private:
+  // Returns the time that is left, at the speed since the first share was known: a run that goes on
+  // with an earlier one's output begins in the middle.
+  std::string Left(double done) const {
+    if (done <= first_done_) return "";
+    const double seconds = SecondsSince(first_) * (1 - done) / (done - first_done_);
+    const auto minutes = static_cast<int64_t>(seconds / 60);
+    return minutes >= 60 ? absl::StrFormat(", %d h %d min left", minutes / 60, minutes % 60)
+           : minutes > 0 ? absl::StrFormat(", %d min left", minutes)
+                         : absl::StrFormat(", %.0f s left", seconds);
+  }
+
   const Clock::time_point start_ = Clock::now();
-  Clock::time_point last_;  // begins long ago, so that the first lines are shown at once
-  bool printed_ = false;
+  Clock::time_point last_;   // begins long ago, so that the first lines are shown at once
+  Clock::time_point first_;  // when first_done_ was the share
+  double first_done_ = -1;   // negative: no share is known yet
+  size_t width_ = 0;         // of what is printed
 };
 
 }  // namespace
@@ -53,7 +74,7 @@ absl::Status Pipeline::Run(UnitSource* source) {
   absl::Status written;
   std::thread writer([&] { written = Write(); });
   InputUnit unit;
-  for (uint64_t index = 0;; ++index) {
+  for (uint64_t index = options_.first;; ++index) {
     const absl::StatusOr<bool> more = source->Next(&unit);
     if (!more.ok()) status = more.status();
     if (!more.ok() || !*more) break;
@@ -107,7 +128,7 @@ absl::Status Pipeline::Write() {
   constexpr size_t kWriteSize = size_t{1} << 16;
   absl::Status status;
   std::string out;
-  uint64_t written = 0;
+  uint64_t written = options_.first;
   double progress = -1;
   std::unique_lock<std::mutex> lock(mutex_);
   while (status.ok()) {
@@ -147,7 +168,7 @@ absl::StatusOr<double> RunLines(UnitSource* source, Pipeline::Options options,
                                 const nibu::Translator& translator, const SpeedOptions& speed,
                                 const CliOptions& cli, OutputFile* out, SignalWatcher* signals) {
   // The file is opened only now, so that an old output stays if the model cannot be read.
-  NIBU_RETURN_IF_ERROR(out->Open());
+  if (!out->is_open()) NIBU_RETURN_IF_ERROR(out->Open());
   SetFatalNote(out->Place());
   ProgressBar bar;
   // Enough lines for a thread while its longest one is translated, and for several batches.
@@ -156,9 +177,11 @@ absl::StatusOr<double> RunLines(UnitSource* source, Pipeline::Options options,
   // The bar would disturb output on the same terminal, and warnings.
   const bool has_terminal = isatty(STDERR_FILENO) && !isatty(out->fd()) && !cli.warnings;
   const bool shows = cli.progress.value_or(has_terminal);
-  options.report = [&bar, &translator, shows, report = std::move(options.report)](uint64_t lines,
-                                                                                  double done) {
-    if (report) report(lines, done);
+  options.report = [&bar, &translator, out, shows, first = options.first,
+                    report = std::move(options.report)](uint64_t next, double done) {
+    if (report) report(next, done);
+    const uint64_t lines = next - first;
+    out->Record(lines);
     if (!shows) return;
     const uint64_t all = translator.sentences();
     const uint64_t translated = translator.translated_sentences();

@@ -29,13 +29,14 @@ class Pipeline {
   struct Options {
     // Turns a unit into output, now or later. Called in order, on Run's thread.
     std::function<void(uint64_t index, const InputUnit& unit, Deliver deliver)> submit;
-    // Called now and then on the writing thread, even while no line is finished. Gets the number of
-    // lines written so far, and the source's progress() when the last of them was read. May be
-    // empty.
+    // Called now and then on the writing thread, even while no line is finished. Gets the index of
+    // the first line that is not written, and the source's progress() when the one before it was
+    // read. May be empty.
     std::function<void(uint64_t written, double progress)> report;
     // Called on the writing thread when writing fails (Cancelled: the reader of the output is
     // gone). It may end the process, since reading may be blocked for ever. May be empty.
     std::function<void(const absl::Status&)> write_failed;
+    uint64_t first = 0;  // the index of the first line
     // The most lines that may be read and not yet written, and the most bytes of their input and
     // finished output. Reading waits at these limits.
     size_t max_lines = 1024;
@@ -75,10 +76,10 @@ class Pipeline {
   bool ended_ = false;  // nothing more is written
 };
 
-// Opens the output file, and runs a pipeline that writes the units there. Calls `options.report`,
-// and shows a progress bar on standard error as cli.progress says. Without a value, it is shown if
-// standard error is a terminal, the output is not, and no warnings are printed. Ends the program if
-// writing fails, or on a signal. Returns the seconds that it took.
+// Opens the output file, unless it is open, and runs a pipeline that writes the units there. Calls
+// `options.report`, and shows a progress bar on standard error as cli.progress says. Without a
+// value, it is shown if standard error is a terminal, the output is not, and no warnings are
+// printed. Ends the program if writing fails, or on a signal. Returns the seconds that it took.
 absl::StatusOr<double> RunLines(UnitSource* source, Pipeline::Options options,
                                 const nibu::Translator& translator, const SpeedOptions& speed,
                                 const CliOptions& cli, OutputFile* out, SignalWatcher* signals);

@@ -32,6 +32,8 @@ struct Totals {
   // Tokens of the best hypotheses; for scored targets, with the ends of sentences.
   uint64_t scored_tokens = 0;
 
+  // Says that the first unit has this index; to be called before the others, if it is not 0.
+  void Begin(uint64_t index) { printed_ = index; }
   // Adds a unit of text that begins in a `line` of the input; to be called once for each unit.
   // Prints its warnings, in the order of units, if `prints`.
   void Add(uint64_t index, uint64_t line, const absl::StatusOr<nibu::Result>& result);
@@ -48,7 +50,7 @@ struct Totals {
   void PrintWaiting(uint64_t index, std::string warning);
 
   std::map<uint64_t, std::string> waiting_;  // warnings to be printed, by index; may be empty
-  uint64_t printed_ = 0;                     // number of units whose warnings are printed
+  uint64_t printed_ = 0;                     // index of the first unit whose warnings are not
 };
 
 }  // namespace nibu::internal

@@ -32,6 +32,7 @@ TEST(InteractiveTest, NoProgressAmongTranslationsOnATerminal) {
       Shell(absl::StrCat("script -qec \"", command, " >/dev/null\" /dev/null"), "");
   EXPECT_EQ(errors.status, 0);
   EXPECT_NE(errors.out.find("lines/s"), std::string::npos);
+  EXPECT_NE(errors.out.find(" s left"), std::string::npos);
 }
 
 TEST(InteractiveTest, ATerminalIsToldThatInputIsAwaited) {
