@@ -22,6 +22,7 @@ case "${1:-}" in
     curl unzip python3  # for tools/get_model.sh and its test
     abigail-tools python3-cffi  # for the C interface
     python3-html5lib  # for the test of pages
+    haproxy nginx caddy openssl systemd  # for tools/serve/deploy
     "${python[@]}" mypy) ;;
   chroot) packages=(mmdebstrap) ;;
   *) echo "setup.sh: error: unknown argument '$1'; use none, python, test, ci or chroot" >&2; exit 2 ;;
