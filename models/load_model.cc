@@ -149,9 +149,8 @@ absl::StatusOr<OpenedModel> OpenPath(const std::string& path) {
   return IsDirectory(path) ? OpenDirectory(path) : OpenFile(path);
 }
 
-// Opens a model, adds its facts, and checks its configuration.
-absl::StatusOr<OpenedModel> Open(const std::string& path) {
-  NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenPath(path));
+// Adds the facts of a model that its reader has opened, and checks its configuration.
+absl::StatusOr<OpenedModel> Complete(const std::string& path, OpenedModel opened) {
   // The readers of .nibu files and of Argos packages, which may be one file, have read all facts.
   const bool has_facts = opened.format == "nibu" || opened.format == "Argos Translate";
   if (!has_facts && opened.facts.empty()) {
@@ -234,7 +233,17 @@ auto WithShortMessage(const std::string& path, F f) -> decltype(f()) {
 }  // namespace
 
 absl::StatusOr<OpenedModel> OpenModel(const std::string& path) {
-  return WithShortMessage(path, [&] { return Open(path); });
+  return WithShortMessage(path, [&]() -> absl::StatusOr<OpenedModel> {
+    NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenPath(path));
+    return Complete(path, std::move(opened));
+  });
+}
+
+absl::StatusOr<OpenedModel> OpenModel(const MarianFiles& files) {
+  return WithShortMessage(files.model, [&]() -> absl::StatusOr<OpenedModel> {
+    NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenMarian(files));
+    return Complete(files.model, std::move(opened));
+  });
 }
 
 absl::StatusOr<LoadedModel> LoadModel(const std::string& path, ComputeType compute_type) {

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "engine/model/weights.h"
 #include "models/assembly/opened_model.h"
+#include "models/formats/marian_files.h"
 
 namespace nibu::internal {
 
@@ -25,6 +26,8 @@ struct LoadedModel {
 // Opens the model in a directory or file, whose format is told by its content. An error is one
 // line: the file, what is wrong, what to do.
 absl::StatusOr<OpenedModel> OpenModel(const std::string& path);
+// Does the same with the files of a Marian model that the caller has chosen.
+absl::StatusOr<OpenedModel> OpenModel(const MarianFiles& files);
 
 // Builds a model (BuildModel) that has been opened, or opens and builds it.
 absl::StatusOr<LoadedModel> LoadModel(OpenedModel opened, ComputeType compute_type);

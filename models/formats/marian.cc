@@ -147,6 +147,10 @@ bool IsMarianDirectory(const std::vector<std::string>& files) {
 
 absl::StatusOr<OpenedModel> OpenMarian(const std::string& path) {
   NIBU_ASSIGN_OR_RETURN(const MarianFiles files, FindMarianFiles(path));
+  return OpenMarian(files);
+}
+
+absl::StatusOr<OpenedModel> OpenMarian(const MarianFiles& files) {
   NIBU_ASSIGN_OR_RETURN(auto file, FileBytes::Open(files.model));
   if (!IsMarianModel(*file)) NIBU_RETURN_IF_ERROR(RefuseForeignFile(file->path(), file->bytes()));
   NIBU_ASSIGN_OR_RETURN(file, OpenInflated(files.model));

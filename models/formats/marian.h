@@ -28,6 +28,7 @@
 
 #include "absl/status/statusor.h"
 #include "models/assembly/opened_model.h"
+#include "models/formats/marian_files.h"
 
 namespace nibu::internal {
 
@@ -38,6 +39,8 @@ bool IsMarianDirectory(const std::vector<std::string>& files);
 // `path`: the directory, a model, or a configuration. InvalidArgument, NotFound or Unimplemented
 // naming the file: it is damaged, missing or not supported.
 absl::StatusOr<OpenedModel> OpenMarian(const std::string& path);
+// Opens the model of these files. Their names need not say which model they belong to.
+absl::StatusOr<OpenedModel> OpenMarian(const MarianFiles& files);
 
 }  // namespace nibu::internal
 

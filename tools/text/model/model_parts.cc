@@ -131,7 +131,7 @@ size_t ModelParts::weight_bytes() const {
 }
 
 absl::StatusOr<ModelParts> LoadParts(OpenedModel opened, const std::vector<std::string>& paths,
-                                     const ModelOptions& options) try {
+                                     const ModelOptions& options, const OpenFunction& open) try {
   const std::string path = opened.config_file;
   NIBU_RETURN_IF_ERROR(ApplyOverrides(options, &opened));
   NIBU_ASSIGN_OR_RETURN(const ComputeType compute_type,
@@ -144,12 +144,16 @@ absl::StatusOr<ModelParts> LoadParts(OpenedModel opened, const std::vector<std::
   if (!options.draft_model.empty()) others.push_back(FindModel(options.draft_model));
   for (const std::string& other : others) {
     const bool is_draft = parts.ensemble.size() + 1 == paths.size();  // it comes last
-    const absl::Status exists = CheckModelExists(other);
-    auto opened_other = exists.ok() ? LoadModel(other, compute_type) : exists;
-    if (!opened_other.ok()) {
-      return is_draft ? WithOption("draft_model", opened_other.status()) : opened_other.status();
+    const auto load = [&]() -> absl::StatusOr<LoadedModel> {
+      NIBU_RETURN_IF_ERROR(CheckModelExists(other));
+      NIBU_ASSIGN_OR_RETURN(OpenedModel opened_other, open ? open(other) : OpenModel(other));
+      return LoadModel(std::move(opened_other), compute_type);
+    };
+    auto loaded_other = load();
+    if (!loaded_other.ok()) {
+      return is_draft ? WithOption("draft_model", loaded_other.status()) : loaded_other.status();
     }
-    LoadedModel& loaded = *opened_other;
+    LoadedModel& loaded = *loaded_other;
     const ModelVocabulary& own = loaded.vocabulary;
     if (!SameTokens(own.source_tokens, vocabulary.source_tokens, !is_draft) ||
         !SameTokens(own.target_tokens, vocabulary.target_tokens, !is_draft) ||

@@ -3,6 +3,7 @@
 #define NIBU_TOOLS_TEXT_MODEL_MODEL_PARTS_H_
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -51,10 +52,12 @@ absl::Status ApplyOverrides(const ModelOptions& options, OpenedModel* model);
 
 // Completes an opened model by ApplyOverrides and loads it, and with it its draft model and the
 // other models of an ensemble: `paths` is a result of FindModels, of which the first one has been
-// opened. The vocabularies of an ensemble begin with the same tokens; the longer one may have more.
-// Those of a draft model are equal. Errors name the file.
+// opened. `open`, if not null, opens the others in place of OpenModel. The vocabularies of an
+// ensemble begin with the same tokens; the longer one may have more. Those of a draft model are
+// equal. Errors name the file.
+using OpenFunction = std::function<absl::StatusOr<OpenedModel>(const std::string& path)>;
 absl::StatusOr<ModelParts> LoadParts(OpenedModel opened, const std::vector<std::string>& paths,
-                                     const ModelOptions& options);
+                                     const ModelOptions& options, const OpenFunction& open = {});
 
 }  // namespace nibu::internal
 
