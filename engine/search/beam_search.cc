@@ -327,7 +327,7 @@ Hypothesis BeamSearch::Make(const FinishedHypothesis& finished, const float* att
     for (size_t t = 0; t < rows.size(); ++t) {
       const float* const row = attention + static_cast<size_t>(rows[t]) * positions;
       for (size_t s = 0; s < positions; ++s) covered[s] += row[s];
-      if (options().return_attention && t < h.tokens.size()) {
+      if (options().return_attention) {
         h.attention.insert(h.attention.end(), row, row + positions);
       }
     }

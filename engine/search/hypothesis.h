@@ -18,7 +18,7 @@ struct Hypothesis {
   int end_token = -1;       // the token that ended it; -1: none
   bool repetition = false;  // an n-gram follows itself again and again: see HasLoop
   ConstraintSet met = 0;    // the constraints that it meets
-  // With return_attention: the weights of cross-attention, [tokens, source with its frame].
+  // With return_attention: the weights of cross-attention, [token_scores, source with its frame].
   std::vector<float> attention;
 };
 

@@ -36,7 +36,7 @@ inline void ExpectEqual(const Answer& answer, const Request& request,
       attention.insert(attention.end(), row.begin(), row.end());
     }
     const bool has_rows = request.options.return_attention;
-    ASSERT_EQ(expected.attention.size(), has_rows ? actual.tokens.size() : 0);
+    ASSERT_EQ(expected.attention.size(), has_rows ? expected.token_scores.size() : 0);
     ASSERT_EQ(attention.size(), actual.attention.size());
     for (size_t i = 0; i < attention.size(); ++i) {
       EXPECT_NEAR(attention[i], static_cast<double>(actual.attention[i]), 1e-3);

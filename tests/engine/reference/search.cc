@@ -352,7 +352,7 @@ class Searcher {
     found.log_prob = path.log_prob;
     found.score = Total(path);
     if (options_.return_attention) {
-      for (size_t t = 0; t < found.tokens.size(); ++t) {
+      for (size_t t = 0; t < path.tokens.size(); ++t) {
         found.attention.push_back(rules_.Attention(First(path.tokens, t)));
       }
     }

@@ -121,6 +121,7 @@ std::string ReadTarget(const LinePlan& plan, const LinePart& part, const Hypothe
 nibu::Hypothesis Join(const LinePlan& plan, const LineParts& line, size_t n) {
   const TextCoder& coder = plan.coder;
   const Options& options = plan.options;
+  const std::string end = coder.Tokens({plan.eos})[0];
   nibu::Hypothesis joined;
   size_t length = 0;
   float coverage = 0;
@@ -131,7 +132,8 @@ nibu::Hypothesis Join(const LinePlan& plan, const LineParts& line, size_t n) {
     const Hypothesis& hypothesis = part.hypotheses[n];
     const auto source = part.source.own();
     std::vector<std::string> tokens = coder.Tokens(hypothesis.tokens);
-    AttentionRows rows = AttentionOf(part.source, hypothesis, plan.frame);
+    const AttentionRows rows = AttentionOf(part.source, hypothesis, plan.frame);
+    const bool has_end = hypothesis.end_token >= 0 && !line.is_scored;
     // Steps for each part: replace unknown tokens, make its text, shift its alignment behind those
     // of the parts before it, and append text, tokens and scores.
     if (options.replace_unknowns) {
@@ -143,16 +145,22 @@ nibu::Hypothesis Join(const LinePlan& plan, const LineParts& line, size_t n) {
     const std::string text =
         Text(plan, part, line.said, hypothesis, rows, tokens, &joined.warnings);
     if (options.alignment != AlignmentKind::kNone) {
-      for (const auto& [s, t] : HardAlignment(rows)) {
+      AttentionRows told = options.return_ends
+                               ? AttentionOf(part.source, hypothesis, plan.frame, /*ends=*/true)
+                               : rows;
+      for (const auto& [s, t] : HardAlignment(told)) {
         joined.alignment.emplace_back(sources.size() + s, joined.tokens.size() + t);
       }
       if (options.alignment == AlignmentKind::kSoft) {
-        for (std::vector<float>& row : rows) {  // its columns follow those of the parts before it
+        for (std::vector<float>& row : told) {  // its columns follow those of the parts before it
           row.insert(row.begin(), sources.size(), 0.0f);
           attention.push_back(std::move(row));
         }
       }
       sources.insert(sources.end(), source.begin(), source.end());
+      if (options.return_ends) {
+        sources.insert(sources.end(), plan.frame.source_suffix.size(), end);
+      }
     }
     if (!part.untouched.empty()) {
       joined.text += part.untouched;
@@ -164,7 +172,8 @@ nibu::Hypothesis Join(const LinePlan& plan, const LineParts& line, size_t n) {
                       text);
       is_first = false;
     }
-    if (line.is_scored) tokens.push_back(coder.Tokens({plan.eos})[0]);
+    if (line.is_scored) tokens.push_back(end);
+    if (options.return_ends && has_end) tokens.push_back(coder.Tokens({hypothesis.end_token})[0]);
     // If the last score is that of the EOS, it has no token and is left out.
     joined.token_scores.insert(joined.token_scores.end(), hypothesis.token_scores.begin(),
                                hypothesis.token_scores.begin() + static_cast<long>(tokens.size()));
@@ -173,7 +182,6 @@ nibu::Hypothesis Join(const LinePlan& plan, const LineParts& line, size_t n) {
     coverage += hypothesis.coverage;
     joined.finished = joined.finished && hypothesis.finished;
     joined.repetition = joined.repetition || hypothesis.repetition;
-    const bool has_end = hypothesis.end_token >= 0 && !line.is_scored;
     joined.end_token = has_end ? coder.Tokens({hypothesis.end_token})[0] : "";
     length += hypothesis.token_scores.size();
   }
@@ -190,7 +198,8 @@ nibu::Hypothesis Join(const LinePlan& plan, const LineParts& line, size_t n) {
   return joined;
 }
 
-std::vector<std::string> SourceLabels(const Options& options, const LineParts& line) {
+std::vector<std::string> SourceLabels(const LinePlan& plan, const LineParts& line) {
+  const Options& options = plan.options;
   std::vector<std::string> labels;
   if (options.alignment == AlignmentKind::kNone) return labels;
   std::vector<std::string> pieces;  // of all parts, as WordsOf needs them
@@ -205,6 +214,10 @@ std::vector<std::string> SourceLabels(const Options& options, const LineParts& l
       labels.push_back(protected_part == part.marked.annotations.end()
                            ? own[i]
                            : std::string(absl::StripAsciiWhitespace(protected_part->before)));
+    }
+    for (size_t i = 0; options.return_ends && i < plan.frame.source_suffix.size(); ++i) {
+      labels.push_back(plan.coder.Tokens({plan.eos})[0]);
+      pieces.push_back(labels.back());
     }
   }
   if (options.alignment_level == AlignmentLevel::kPieces) return labels;
@@ -225,14 +238,17 @@ std::vector<std::string> SourceLabels(const Options& options, const LineParts& l
 }
 
 AttentionRows AttentionOf(const EncodedText& source, const Hypothesis& hypothesis,
-                          const Frame& frame) {
-  // hypothesis.attention is [tokens, source_prefix + pieces + source_suffix] (see Frame).
+                          const Frame& frame, bool ends) {
+  // hypothesis.attention is [tokens and the end, source_prefix + pieces + source_suffix] (see
+  // Frame).
   const size_t pieces = source.pieces.size();
   const size_t all = pieces + static_cast<size_t>(frame.source_extra());
+  const size_t known = hypothesis.attention.size() / all;
+  const size_t last = pieces + (ends ? frame.source_suffix.size() : 0);
   AttentionRows rows;
-  for (size_t t = 0; t < hypothesis.attention.size() / all; ++t) {
+  for (size_t t = 0; t < (ends ? known : std::min(known, hypothesis.tokens.size())); ++t) {
     const float* row = hypothesis.attention.data() + t * all + frame.source_prefix.size();
-    rows.emplace_back(row + source.front, row + pieces);
+    rows.emplace_back(row + source.front, row + last);
   }
   return rows;
 }

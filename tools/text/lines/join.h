@@ -76,15 +76,16 @@ nibu::Hypothesis Join(const LinePlan& plan, const LineParts& line, size_t n);
 // Returns what Result::source_labels has for a line: its pieces or words without language tokens,
 // as the options ask for alignments. Pieces of the word that stands for a protected part have that
 // part as their label. Empty without an alignment.
-std::vector<std::string> SourceLabels(const Options& options, const LineParts& line);
+std::vector<std::string> SourceLabels(const LinePlan& plan, const LineParts& line);
 
 // Cross-attention: row t has the weights of target token t over the source pieces.
 using AttentionRows = std::vector<std::vector<float>>;  // [target][source]
 
 // Returns the attention of a hypothesis' tokens to the pieces of its source, without the language
-// tokens in front. It is empty if the hypothesis has no attention.
+// tokens in front. It is empty if the hypothesis has no attention. `ends`: there is also a row for
+// the end token, if one has ended the hypothesis, and columns for the tokens behind the source.
 AttentionRows AttentionOf(const EncodedText& source, const Hypothesis& hypothesis,
-                          const Frame& frame);
+                          const Frame& frame, bool ends = false);
 
 // Returns a pair (source, target) for each target: the source that it attends to most, or the first
 // of several. There are no pairs if there are no sources.

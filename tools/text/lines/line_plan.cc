@@ -202,6 +202,7 @@ absl::StatusOr<LinePlan> MakePivotPlan(const Options& options, const ModelParts&
   asked.replace_unknowns = false;
   asked.alignment = AlignmentKind::kNone;
   asked.glossary.clear();
+  asked.return_ends = false;
   NIBU_ASSIGN_OR_RETURN(LinePlan first, MakeLinePlan(asked, first_model, first_engine));
   asked = options;
   asked.src_lang = to.languages.languages.empty() ? "" : language;
@@ -216,6 +217,7 @@ absl::StatusOr<LinePlan> MakePivotPlan(const Options& options, const ModelParts&
 
   LinePlan plan = first;
   plan.options = options;
+  plan.options.return_ends = false;
   plan.decoding = second.decoding;
   plan.frame = second.frame;
   plan.eos = second.eos;

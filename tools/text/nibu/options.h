@@ -151,6 +151,10 @@ struct Options {
   std::optional<int> alignment_layer = {};  // From 0; negative: from the last one on.
   std::optional<int> alignment_heads = {};  // 0: the mean of all heads.
   bool return_scores = true;  // Not in the table. False spares greedy search some work.
+  // Not in the table. True: tokens, their scores, alignments and attention of the result have the
+  // ends of sentences, too, of the source and of the translation, as Marian prints them. Two models
+  // in a row leave them out.
+  bool return_ends = false;
 };
 
 // A row of the table.

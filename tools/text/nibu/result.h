@@ -40,7 +40,8 @@ NIBU_EXPORT std::vector<std::string> WarningNames(const Warnings& warnings);
 // A translation of a line.
 struct Hypothesis {
   std::string text = {};  // Without line breaks, unless the source's markup has them.
-  std::vector<std::string> tokens = {};  // All sentences'; their ends only with a scored target.
+  // All sentences'; their ends only with a scored target or Options::return_ends.
+  std::vector<std::string> tokens = {};
   std::vector<float> token_scores = {};  // The log-probability of each of the tokens.
   float log_prob = 0;                    // Their sum, the ends of sentences included.
   float score = 0;                       // See Options: log_prob / L^length_penalty and penalties.

@@ -38,7 +38,7 @@ bool AreEqual(const Options& a, const Options& b) {
   const auto same_entry = [](const GlossaryEntry& x, const GlossaryEntry& y) {
     return x.source == y.source && x.target == y.target;
   };
-  return a.return_scores == b.return_scores &&
+  return a.return_scores == b.return_scores && a.return_ends == b.return_ends &&
          absl::c_all_of(TextOptionRows(),
                         [&](const OptionRow& row) { return row.equal(&a, &b); }) &&
          absl::c_equal(a.glossary, b.glossary, same_entry);

@@ -287,7 +287,7 @@ absl::StatusOr<nibu::Result> PendingLine::Finish() try {
   result.source_tokens = line_.source_tokens;
   result.too_long = line_.too_long;
   result.scored_whole = line_.scored_whole;
-  result.source_labels = SourceLabels(plan.options, line_);
+  result.source_labels = SourceLabels(plan, line_);
   size_t count = line_.parts[line_.expanded].hypotheses.size();
   // The result has as many hypotheses as each part has. A part that is given, or has no
   // alternatives of its own, repeats its only one.
@@ -313,8 +313,12 @@ absl::StatusOr<nibu::Result> PendingLine::Finish() try {
         [](const nibu::Hypothesis& a, const nibu::Hypothesis& b) { return a.score > b.score; });
   }
   if (!result.hypotheses.empty()) {
-    const size_t ends = line_.is_scored ? line_.parts.size() : 0;
-    result.target_tokens = static_cast<int>(result.hypotheses[0].tokens.size() - ends);
+    const nibu::Hypothesis& best = result.hypotheses[0];
+    size_t ends = line_.is_scored ? line_.parts.size() : 0;
+    if (plan.options.return_ends && !line_.is_scored) {
+      ends = static_cast<size_t>(absl::c_count(best.tokens, plan.coder.Tokens({plan.eos})[0]));
+    }
+    result.target_tokens = static_cast<int>(best.tokens.size() - ends);
   }
   return result;
 } catch (...) {

@@ -65,6 +65,7 @@ TEST(LinePlanTest, EqualOptionsArePreparedOnce) {
   expect_another([](Options*) {});
   expect_another([](Options* o) { o->beam_size = 2; });
   expect_another([](Options* o) { o->return_scores = false; });
+  expect_another([](Options* o) { o->return_ends = true; });
   expect_another([](Options* o) { o->protect_pattern = "a:b"; });
   expect_another([](Options* o) { o->glossary = {{"a", "b"}}; });
   expect_another([](Options* o) { o->glossary = {{"a", "b"}, {"c", "b"}}; });

@@ -475,6 +475,32 @@ TEST(LibraryTest, ResultsAreValues) {
   EXPECT_NE(once, twice);
 }
 
+TEST(LibraryTest, ReturnsEndsOfSentences) {
+  const auto translator = Threads(1);
+  Options options = With({{"alignment", "soft"}});
+  const std::string line = "A dog runs. Two cats.";
+  const Result without =
+      translator->Translate({line}, *translator->Prepare(Captions(), options))->at(0);
+  options.return_ends = true;
+  const Result with =
+      translator->Translate({line}, *translator->Prepare(Captions(), options))->at(0);
+  const Hypothesis& best = with.hypotheses[0];
+  EXPECT_EQ(best.text, without.hypotheses[0].text);
+  EXPECT_EQ(with.target_tokens, without.target_tokens);
+  EXPECT_EQ(best.tokens.size(), without.hypotheses[0].tokens.size() + 2);  // of two sentences
+  EXPECT_EQ(best.tokens.back(), "</s>");
+  EXPECT_EQ(best.tokens.size(), best.length);
+  EXPECT_EQ(best.token_scores.size(), best.length);
+  float sum = 0;
+  for (const float score : best.token_scores) sum += score;
+  EXPECT_NEAR(sum, best.log_prob, 1e-3);
+  EXPECT_EQ(best.alignment.size(), best.length);
+  EXPECT_EQ(best.attention.size(), best.length);
+  EXPECT_EQ(with.source_labels.size(), without.source_labels.size() + 2);
+  EXPECT_EQ(with.source_labels.back(), "</s>");
+  for (const auto& row : best.attention) EXPECT_EQ(row.size(), with.source_labels.size());
+}
+
 TEST(LibraryTest, SourceLabels) {
   const auto translator = Threads(1);
   const auto labels = [&](const std::string& line, const Options& options) {
