@@ -120,8 +120,13 @@ struct DecodingOptions {
   int branches() const { return return_alternatives || sampling.is_on() ? num_hypotheses : 1; }
   // Returns whether Request::constraints may go with them.
   bool allow_constraints() const;
-  // Returns whether rules change log-probabilities instead of logits.
-  bool edits_log_probs() const { return hugging_face_rules && beam_size > 1; }
+  // Returns whether rules change log-probabilities, which are not normalized again, instead of
+  // logits. Marian, too, excludes <unk> only after it has normalized them. (Greedy search without
+  // scores chooses the same tokens either way.)
+  bool edits_log_probs() const {
+    return (hugging_face_rules && beam_size > 1) ||
+           (search_compat == SearchCompat::kMarian && return_scores && repetition_penalty == 1);
+  }
   bool needs_attention() const { return return_attention || coverage_penalty != 0; }
 };
 
