@@ -262,23 +262,35 @@ void EndInOneLine() { std::set_terminate(EndExhausted); }
 
 void SetFatalNote(std::string note) { TheState().fatal_note = std::move(note); }
 
-std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv) {
+void BeginProgram(const std::string& name) {
   ReserveStandardDescriptors();
-  TheState().program = program.name;
+  TheState().program = name;
   EndInOneLine();
-  EndWhenMappedFilesShrink(program.name);
+  EndWhenMappedFilesShrink(name);
+}
+
+void AnswerHelp(const ProgramInfo& program, absl::Span<const std::string> arguments) {
+  for (const absl::string_view argument : arguments) {
+    if (argument == "--") return;
+    absl::string_view kind = argument;
+    if (argument != "-h" && !absl::ConsumePrefix(&kind, "--help") &&
+        !absl::ConsumePrefix(&kind, "-help")) {
+      continue;
+    }
+    if (argument == "-h") kind = "";
+    if (!kind.empty() && kind[0] != '=') continue;
+    const auto text = HelpText(program, absl::StripPrefix(kind, "="));
+    if (!text.ok()) std::exit(ExitStatus(text.status()));
+    PrintAndExit(*text);
+  }
+}
+
+std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv) {
+  BeginProgram(program.name);
   const std::vector<std::string> arguments(argv + 1, argv + argc);
+  AnswerHelp(program, arguments);
   for (const absl::string_view argument : arguments) {
     if (argument == "--") break;
-    absl::string_view kind = argument;
-    if (argument == "-h" || absl::ConsumePrefix(&kind, "--help") ||
-        absl::ConsumePrefix(&kind, "-help")) {
-      if (argument == "-h") kind = "";
-      if (!kind.empty() && kind[0] != '=') continue;
-      const auto text = HelpText(program, absl::StripPrefix(kind, "="));
-      if (!text.ok()) std::exit(ExitStatus(text.status()));
-      PrintAndExit(*text);
-    }
     if (argument == "--version") {
       PrintAndExit(absl::StrCat(program.name, " ", NIBU_VERSION, "\n"));
     }

@@ -35,6 +35,9 @@ struct ProgramInfo {
   // flags; here they are for the man page and completion.
   std::vector<ProgramInfo> commands = {};
   std::string repeats = "";  // Names of options that may be given again, and then have all values.
+  // A sentence of the help that says how flags and their values are written.
+  std::string conventions =
+      "Options are shown with their default values. --name sets a Boolean, and --noname unsets it.";
 };
 
 // A row of a program, with the struct that its value goes to.
@@ -73,10 +76,17 @@ absl::Status SetFlag(absl::string_view name, absl::string_view value);
 // options becomes wrong usage of that flag.
 absl::Status UsageOfFlag(const absl::Status& status);
 
-// Calls ParseFlags for a main(). Answers --help and --version itself (status 0), and ends the
-// program with one line and status 2 on wrong usage, arguments that it does not take included.
-// Calls EndInOneLine and EndWhenMappedFilesShrink. After that, no file that is opened gets one of
-// the descriptors 0, 1 and 2.
+// Begins a program of this name, before it opens a file or makes a thread. No file that is opened
+// later gets one of the descriptors 0, 1 and 2. Calls EndInOneLine and EndWhenMappedFilesShrink.
+void BeginProgram(const std::string& name);
+
+// Prints the answer to --help=KIND or -h, and ends the program, if one of the arguments up to "--"
+// asks for it.
+void AnswerHelp(const ProgramInfo& program, absl::Span<const std::string> arguments);
+
+// Calls ParseFlags for a main(), after BeginProgram. Answers --help and --version itself (status
+// 0), and ends the program with one line and status 2 on wrong usage, arguments that it does not
+// take included.
 std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv);
 
 // Makes the program end with one line and status 1 when there is no memory left, or no thread can
@@ -87,7 +97,7 @@ void EndInOneLine();
 void SetFatalNote(std::string note);
 
 // Prints "NAME: error: MESSAGE" in one line on standard error. NAME is the program's name that
-// ParseCommandLineOrExit got.
+// BeginProgram got.
 void PrintError(absl::string_view message);
 void PrintWarning(absl::string_view message);
 void PrintNote(absl::string_view message);

@@ -115,10 +115,6 @@ std::string Intro(const ProgramInfo& program) {
                       "\n");
 }
 
-// The last lines of every help text.
-constexpr char kConventions[] =
-    "Options are shown with their default values. --name sets a Boolean, and --noname unsets it.";
-
 std::string Screen(const ProgramInfo& program) {
   constexpr size_t kIndent = 30;
   const bool all = OptionsOf(program).size() <= kMostOnScreen;
@@ -134,7 +130,7 @@ std::string Screen(const ProgramInfo& program) {
     }
     if (!lines.empty()) absl::StrAppend(&text, "\n", group.title, "\n", lines);
   }
-  absl::StrAppend(&text, "\n", kConventions, "\n");
+  absl::StrAppend(&text, "\n", program.conventions, "\n");
   return absl::StrCat(text,
                       all ? "--help=all shows whole sentences" : "--help=all shows every option",
                       ", and --version the version.\n");
@@ -150,7 +146,7 @@ std::string All(const ProgramInfo& program) {
                       Reflow(help, Sentences(program, option), kColumns), "\n");
     }
   }
-  return absl::StrCat(text, "\n", kConventions,
+  return absl::StrCat(text, "\n", program.conventions,
                       "\n--help shows the options that most users need; --help=man, markdown, bash "
                       "or zsh a man page,\na page in Markdown, or completion for a shell; and "
                       "--version the version.\n");
@@ -226,7 +222,7 @@ std::string ManPage(const ProgramInfo& program) {
     absl::StrAppend(&text, ".br\n", SynopsisOf(command));
   }
   absl::StrAppend(&text, ".SH DESCRIPTION\n", Roff(program.description), "\n.SH OPTIONS\n",
-                  Roff(kConventions), "\n", RoffOptions(program));
+                  Roff(program.conventions), "\n", RoffOptions(program));
   for (const ProgramInfo& command : program.commands) {
     absl::StrAppend(&text, ".SH OPTIONS OF ", Roff(absl::AsciiStrToUpper(command.name)), "\n",
                     Roff(command.description), "\n", RoffOptions(command));

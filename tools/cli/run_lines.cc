@@ -151,13 +151,15 @@ absl::Status Pipeline::Write() {
       lines_.pop_front();
       ++written;
     }
-    if (written == before) break;  // the pipeline was stopped, or is at the end
+    const bool is_last = written == before;  // the pipeline was stopped, or is at the end
+    if (is_last && !options_.encode) break;
     changed_.notify_all();
     lock.unlock();
-    status = WriteAll(out_fd_, out);
+    status = WriteAll(out_fd_, options_.encode ? options_.encode(out, is_last) : out);
     if (status.ok() && options_.report) options_.report(written, progress);
     if (!status.ok() && options_.write_failed) options_.write_failed(status);
     lock.lock();
+    if (is_last) break;
   }
   ended_ = true;
   changed_.notify_all();

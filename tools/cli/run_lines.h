@@ -33,6 +33,9 @@ class Pipeline {
     // the first line that is not written, and the source's progress() when the one before it was
     // read. May be empty.
     std::function<void(uint64_t written, double progress)> report;
+    // Turns the bytes of finished lines into those that are written, on the writing thread; called
+    // once with `is_last`, behind the last line. Null: they are written as they are.
+    std::function<std::string(const std::string& bytes, bool is_last)> encode;
     // Called on the writing thread when writing fails (Cancelled: the reader of the output is
     // gone). It may end the process, since reading may be blocked for ever. May be empty.
     std::function<void(const absl::Status&)> write_failed;
