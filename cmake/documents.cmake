@@ -2,7 +2,7 @@
 # have in the source tree, so that links between them stay as they are; installed_links.awk removes the others.
 set(documents CHANGELOG.md README.md engine/PERFORMANCE.md engine/attention/mixers/README.md
     models/pretrained/en-de/README.md tools/bench/README.md tools/c/README.md tools/cli/FLAGS.md
-    tools/cli/README.md tools/inspect/README.md tools/python/README.md
+    tools/cli/README.md tools/inspect/README.md tools/marian/README.md tools/python/README.md
     tools/python/nibu/ctranslate2/README.md tools/serve/README.md tools/text/README.md)
 set(linked_files LICENSE tests/library_example/translate.c tests/library_example/translate.cc tools/c/example_cffi.py
     tools/c/example_ctypes.py)

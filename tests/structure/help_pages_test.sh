@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 fail() { echo "$*" >&2; exit 1; }
 has() { command -v "$1" >/dev/null; }
 
-programs=(translate score split convert inspect "inspect attention" "inspect convolution" bench "bench attention" "bench bleu")
+programs=(translate score split convert inspect "inspect attention" "inspect convolution" bench "bench attention" "bench bleu" marian "marian score")
 for program in "${programs[@]}"; do
   read -ra words <<<"$program"
   for kind in man bash zsh; do

@@ -109,6 +109,6 @@ forbid "search knows no model: it includes engine/core alone:" 'engine/(ops|atte
 order engine nibu core ops attention model,search request.h schedule .
 order models files containers assembly vocabulary formats,native . writers
 order tokenizer unicode subwords,sentences,languages
-order tools text cli,c inspect,bench,serve,python
+order tools text cli,c inspect,bench,serve,marian,python
 order tools/text nibu options marked model lines translator .
 exit "$bad"

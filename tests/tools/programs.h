@@ -32,7 +32,7 @@ inline void ExpectUsageError(const Outcome& outcome, const std::string& part) {
 // Writes a file with these bytes and returns its path, for a shell.
 inline std::string TestFile(const std::string& name, const std::string& bytes) {
   const auto folder =
-      std::filesystem::path(testing::TempDir()) / absl::StrCat("nibu_cli_", getpid());
+      std::filesystem::path(::testing::TempDir()) / absl::StrCat("nibu_cli_", getpid());
   std::filesystem::create_directories(folder);
   std::ofstream(folder / name, std::ios::binary) << bytes;
   return (folder / name).string();

@@ -41,7 +41,7 @@ struct Outcome {
 // Runs a shell command. `input`: its standard input.
 inline Outcome Shell(const std::string& command, const std::string& input) {
   namespace fs = std::filesystem;
-  const fs::path folder = fs::path(testing::TempDir()) / absl::StrCat("nibu_cli_", getpid());
+  const fs::path folder = fs::path(::testing::TempDir()) / absl::StrCat("nibu_cli_", getpid());
   fs::create_directories(folder);
   std::ofstream(folder / "in", std::ios::binary) << input;
   const std::string full =

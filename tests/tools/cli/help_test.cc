@@ -19,6 +19,7 @@
 #include "tools/cli/cli_options.h"
 #include "tools/cli/convert_options.h"
 #include "tools/inspect/inspect_options.h"
+#include "tools/marian/marian_options.h"
 #include "tools/serve/serve_options.h"
 
 namespace nibu::internal {
@@ -51,6 +52,8 @@ std::vector<Tool> Tools() {
       {"nibu-bench attention", "bench-attention", {BenchOptionRows(), model}},
       {"nibu-bench bleu", "bench-bleu", {BleuOptionRows()}},
       {"nibu-serve", "serve", {ServeOptionRows(), model, text, speed}},
+      {"nibu-marian", "decode", {MarianOptionRows()}},
+      {"nibu-marian score", "score", {MarianOptionRows()}},
   };
 }
 
