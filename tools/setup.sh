@@ -19,6 +19,7 @@ case "${1:-}" in
   test) packages+=(libgtest-dev libgmock-dev libbenchmark-dev "${python[@]}" mypy) ;;
   ci) packages+=(libgtest-dev libgmock-dev libbenchmark-dev git ccache lld clang clang-tidy clang-format
     libclang-rt-dev gettext translate-toolkit pandoc chromium  # for tools/recipes; for nibu-inspect's page
+    parallel make slurmctld slurmd slurm-client munge python3-distributed python3-pandas  # for the recipes for corpora
     curl unzip python3  # for tools/get_model.sh and its test
     abigail-tools python3-cffi  # for the C interface
     python3-html5lib  # for the test of pages

@@ -38,7 +38,7 @@ expect_status() {  # STATUS COMMAND...
 
 # Without a record every part is the first one at some commit.
 first=""
-for number in 1 2 3; do
+for number in 1 2 3 4; do
   commit "$number" >/dev/null
   first+=$(.ci/run --plan | sed -n 2p | cut -d: -f1)" "
 done
@@ -59,12 +59,13 @@ expect_order "tsan debian13"
 
 # A whole run: everything, and then it is on record.
 expect_status 0 .ci/run
-for name in "setup ci" "test release -E" "test fuzz" "fuzz 5" "lint build/fuzz" "test_on trixie" "test tsan"; do
+for name in "setup ci" "test release -E" "test fuzz" "fuzz 5" "lint build/fuzz" "test_on trixie" "test tsan" \
+  "test release -R .corpus_"; do
   expect_line "^$name"
 done
 expect_line "^test release -E .* with seeds ON$"  # the fuzz targets' seeds, which other builds leave out
 ! grep "NOT RUN" "$work/out" || fail "everything should have run"
-for name in set-up sanitizers lint debian13 tsan run; do
+for name in set-up sanitizers lint debian13 tsan corpus run; do
   grep -q " $two $name [0-9]" "$record" || fail "$name is not on record"
 done
 
