@@ -64,4 +64,7 @@ def main(source, out, *flags):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
     main(*sys.argv[1:])

@@ -41,14 +41,15 @@ printf 'A man sings.' >>"$in"
 
 # nibu-translate that stops in the middle, until it is killed or told to end, where it begins one of the parts $HELD for
 # the first time; without --out, after the first lines of the first input that it gets. $tmp/calls says what it began.
-cat >"$tmp/nibu-translate" <<'E2'
+cat >"$tmp/nibu-translate" <<'END'
 #!/usr/bin/env bash
 out='' part=''
 for flag; do
   [[ $flag != --out=* ]] || out=${flag#--out=}
   [[ $flag != --shard=* ]] || part=${flag#--shard=} part=${part%/*}
 done
-echo "$part$([ ! -s "$out.part" ] || echo ' goes on')" >>"$TMP/calls"
+[[ " $* " != *" --resume "* ]] || [ ! -s "$out.part" ] || goes_on=" goes on"
+echo "$part${goes_on:-}" >>"$TMP/calls"
 [[ " $HELD " = *" ${part:-input} "* ]] && mkdir "$TMP/seen/${part:-input}" 2>/dev/null || exec "$NIBU" "$@"
 if [ -n "$part" ]; then
   "$NIBU" "$@" & pid=$!
@@ -61,7 +62,7 @@ fi
 trap 'kill -TERM $pid; kill -CONT $pid' TERM
 echo $pid >"$TMP/held/.new" && mv "$TMP/held/.new" "$TMP/held/${part:-input}"
 wait $pid || wait $pid
-E2
+END
 chmod +x "$tmp/nibu-translate"
 export NIBU_TRANSLATE="$tmp/nibu-translate" NIBU="$nibu" TMP="$tmp" HELD="2 3"
 
@@ -91,16 +92,16 @@ interrupted_twice() {  # PARTS_OF_FIRST_RUN PARTS_OF_SECOND_RUN COMMAND...
 case $engine in
   parallel)
     need parallel parallel
-    export SHARDS=5
+    export SHARDS=10
     run() { PARALLEL="--jobs 2 $1" "$recipes/corpus_parallel.sh" "$in" "$out" "${flags[@]}"; }
-    interrupted_twice "1 2 3 4 5" "2 goes on 3 goes on" run ""
+    interrupted_twice "1 10 2 3 4 5 6 7 8 9" "2 goes on 3 goes on" run ""
     [ ! -e "$out.parts" ] || fail "parts are left"
     # parallel itself repeats what was killed.
     rm -r "$out" "$tmp"/seen/*
     run "--retries 2" >"$tmp/third.log" 2>&1 & pid=$!
     kill_held 2 3
     wait $pid || fail "--retries does not help"
-    expect "$(began)" "1 2 2 goes on 3 3 goes on 4 5"
+    expect "$(began)" "1 10 2 2 goes on 3 3 goes on 4 5 6 7 8 9"
     same "$out"
     # Other flags do not find parts of the first ones. Everything is killed at once.
     rm -r "$out" "$tmp"/seen/*
@@ -110,19 +111,19 @@ case $engine in
     wait_for 120 [ -e "$tmp/held/3" ]
     kill -9 -- -$pid
     wait $pid 2>/dev/null || true
-    kill_held 2 3 2>/dev/null
+    kill_held 2 3 2>/dev/null || true  # those that still live
     expect "$(began)" "1 2 3"
     flags+=(--nosplit_sentences)
     run "" >"$tmp/fifth.log" 2>&1
-    expect "$(began)" "1 2 3 4 5"
+    expect "$(began)" "1 10 2 3 4 5 6 7 8 9"
     "$nibu" "${flags[@]}" --src="$in" --out="$tmp/want"
     same "$out" ;;
 
   make)
     need make make
-    interrupted_twice "1 2 3" "2 goes on 3 goes on 4 5" \
-      make -j 2 -f "$recipes/corpus.mk" IN="$in" OUT="$out" N=5 FLAGS="${flags[*]}"
-    expect "$(make -f "$recipes/corpus.mk" IN="$in" OUT="$out" N=5 FLAGS="${flags[*]}")" "make: '$out' is up to date." ;;
+    interrupted_twice "1 2 3" "10 2 goes on 3 goes on 4 5 6 7 8 9" \
+      make -j 2 -f "$recipes/corpus.mk" IN="$in" OUT="$out" N=10 FLAGS="${flags[*]}"
+    expect "$(make -f "$recipes/corpus.mk" IN="$in" OUT="$out" N=10 FLAGS="${flags[*]}")" "make: '$out' is up to date." ;;
 
   pipe)
     need parallel parallel
@@ -168,7 +169,7 @@ case $engine in
     slurm=$tmp/slurm host=$(hostname -s) port=$((20000 + $$ % 10000))
     mkdir -p "$slurm/state" "$slurm/spool"
     (umask 077 && head -c 128 /dev/urandom >"$slurm/key")
-    cat >"$slurm/slurm.conf" <<E2
+    cat >"$slurm/slurm.conf" <<END
 ClusterName=test
 SlurmctldHost=$host(127.0.0.1)
 SlurmUser=$(id -un)
@@ -188,7 +189,7 @@ SelectTypeParameters=CR_CPU
 MpiDefault=none
 NodeName=$host NodeAddr=127.0.0.1 CPUs=2
 PartitionName=main Nodes=$host Default=YES
-E2
+END
     [[ $(slurmd -V) =~ \ (2[0-2])\. ]] || echo "CgroupPlugin=disabled" >"$slurm/cgroup.conf"  # older ones do without
     export SLURM_CONF=$slurm/slurm.conf
     munged --foreground --force --key-file="$slurm/key" --socket="$slurm/munge" --pid-file="$slurm/munge.pid" \
@@ -199,7 +200,7 @@ E2
     is_idle() { [ "$(sinfo -h -o %T 2>/dev/null)" = idle ]; }
     wait_for 60 is_idle
     submit() {
-      sbatch --parsable --array=1-5 --time=1 --signal=B:USR1@30 --output="$tmp/task-%a.log" "$recipes/corpus.sbatch" \
+      sbatch --parsable --array=1-5 --signal=B:USR1@90 --output="$tmp/task-%a.log" "$recipes/corpus.sbatch" \
         "$in" "$out" "${flags[@]}"
     }
     # Slurm waits for two minutes before it starts a job again; slurmd refuses it in the second in which it was killed.
@@ -216,6 +217,8 @@ E2
     # Part 3 is killed. Part 2 stays where it is until its time is up, and goes back into the queue.
     job=$(submit)
     kill_held 3
+    wait_for 120 [ -e "$tmp/held/2" ]
+    scontrol update "JobId=${job}_2" TimeLimit=2
     wait_for 300 has_ended
     expect "$(states "$job")" "1 COMPLETED 2 COMPLETED 3 FAILED 4 COMPLETED 5 COMPLETED"
     expect "$(began)" "1 2 2 goes on 3 4 5"
