@@ -14,7 +14,7 @@ printf -v source '%q' "$in"
 seq "$shards" | PARALLEL_SHELL=$BASH parallel \
   "[ $part -nt $source ] || $translate --shard={}/$shards --out=$part" || status=$?
 missing=$(seq "$shards" | while read -r k; do [ "$parts/$k" -nt "$in" ] || echo "$k"; done | xargs)
-[ -z "$missing" ] || fail "not translated: part $missing of $shards; run it again, and it goes on with them"
+[ -z "$missing" ] || fail "parts $missing of $shards are not translated; run it again, and it goes on with them"
 (cd "$parts" && cat $(seq "$shards")) >"$parts/joined"
 mv "$parts/joined" "$out"
 rm -r "$out.parts"
