@@ -50,12 +50,10 @@ absl::StatusOr<std::string> MarianInput::TakeSecond(std::string* line) {
   }
   if (!is_tsv_) return taken;
   const size_t tab = line->find('\t');
-  if (tab != std::string::npos) {
-    taken = line->substr(tab + 1, line->find('\t', tab + 1) - tab - 1);
-    line->resize(tab);
-  } else if (has_second_) {
-    return Invalid("it has no tab");
-  }
+  if (tab == std::string::npos && has_second_) return Invalid("it has no tab");
+  if (tab == std::string::npos) return taken;
+  if (has_second_) taken = line->substr(tab + 1, line->find('\t', tab + 1) - tab - 1);
+  line->resize(tab);
   return taken;
 }
 

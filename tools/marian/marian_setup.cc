@@ -125,6 +125,8 @@ absl::Status ReadShortlistOption(const MarianOptions& options, MarianFiles* file
   return WrongUsage("--shortlist must be PATH [FIRST [BEST [PRUNE]]] or PATH [true|false]");
 }
 
+bool IsSpm(const std::string& path) { return absl::EndsWith(WithoutGz(path), kMarianPieces); }
+
 // Returns the files of one of the models, or nullopt if it is of another format, which tells its
 // files itself.
 absl::StatusOr<std::optional<MarianFiles>> FilesOf(const MarianOptions& options,
@@ -142,6 +144,9 @@ absl::StatusOr<std::optional<MarianFiles>> FilesOf(const MarianOptions& options,
   if (files.vocabularies.size() != 2) {
     return WrongUsage("--vocabs must be two, those of source and target, not ",
                       files.vocabularies.size(), "; models of several sources are not supported");
+  }
+  if (IsSpm(files.vocabularies[0]) != IsSpm(files.vocabularies[1])) {
+    return WrongUsage("--vocabs must be two .spm files or none: text and pieces do not mix");
   }
   files.model = path;
   files.allow_unknown = options.IsOn("allow-unk");
@@ -224,13 +229,7 @@ absl::Status LoadMarian(MarianCommand command, const MarianOptions& options, Mar
   setup->model = ModelParts::MakeModel(paths, facts, std::move(parts));
   bool is_pieces = !has_tokenizer;
   if (files.has_value()) {
-    const auto is_spm = [](const std::string& path) {
-      return absl::EndsWith(WithoutGz(path), kMarianPieces);
-    };
-    is_pieces = !is_spm(files->vocabularies[0]);
-    if (is_pieces == is_spm(files->vocabularies[1])) {
-      return WrongUsage("--vocabs must be two .spm files or none: text and pieces do not mix");
-    }
+    is_pieces = !IsSpm(files->vocabularies[0]);
   } else {
     setup->text.disable_unk = !is_score && !options.IsOn("allow-unk");
   }

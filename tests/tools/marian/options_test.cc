@@ -142,7 +142,7 @@ TEST(MarianOptionsTest, Environment) {
             "/folder/m.npz");
   EXPECT_EQ(Options("-m ${NIBU_TEST_FOLDER}/m.npz").Text("models"), "${NIBU_TEST_FOLDER}/m.npz");
   const std::string file =
-      TestFile("env.yml", "interpolate-env-vars: true\nmodels: [${NIBU_TEST_FOLDER}/m.npz]\n");
+      TestFile("env.yml", "interpolate-env-vars: true\nmodels:\n- ${NIBU_TEST_FOLDER}/m.npz\n");
   EXPECT_EQ(Options(absl::StrCat("-c ", file)).Text("models"), "/folder/m.npz");
   EXPECT_THAT(Error("-m ${NIBU_NO_SUCH_VARIABLE} --interpolate-env-vars"),
               HasSubstr("the environment has no variable NIBU_NO_SUCH_VARIABLE"));
