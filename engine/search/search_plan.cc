@@ -46,7 +46,8 @@ SearchPlan::SearchPlan(DecodingOptions options, const SearchModel& model)
 void SearchPlan::FindEdits(const RowContext& context, LogitEdits* edits) const {
   edits->Clear();
   if (!context.task().has_rules) return ScoreTarget().Apply(context, edits);
-  edits->SetOnLogProbs(options_.edits_log_probs());
+  // Samples are drawn from probabilities that are normalized.
+  edits->SetOnLogProbs(options_.edits_log_probs() && !options_.sampling.is_on());
   for (const auto& rule : rules_) rule->Apply(context, edits);
 }
 

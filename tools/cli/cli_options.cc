@@ -118,8 +118,8 @@ absl::Span<const OptionRow> CliOptionRows() {
            .is_common = true}),
       Row<&CliOptions::resume>(
           {.help = "Go on behind what an interrupted run has left in OUT.part, if there is "
-                   "something; OUT.part.json says of which model, options and input it is, and "
-                   "others are refused. It needs --src and --out.",
+                   "something. OUT.part.json says of which model, options and input it is; others "
+                   "are refused. It needs --src and --out.",
            .programs = "translate"}),
       Row<&CliOptions::output_format>(
           {.help =

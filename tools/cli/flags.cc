@@ -90,6 +90,24 @@ absl::Status ApplyConfigFile(const std::string& path) {
   return absl::OkStatus();
 }
 
+// Returns the environment variable of an option, and its value, which is empty if it is not set.
+std::pair<std::string, std::string> VariableOf(absl::string_view option) {
+  const std::string name = absl::StrCat("NIBU_", absl::AsciiStrToUpper(option));
+  const char* const value = std::getenv(name.c_str());
+  return {name, value == nullptr ? "" : value};
+}
+
+absl::Status ApplyEnvironment() {
+  for (const ProgramOption& option : TheState().options) {
+    const auto [variable, value] = VariableOf(option.name());
+    if (value.empty()) continue;
+    const absl::Status status = option.row->set(option.row->info, value, option.values);
+    if (!status.ok()) return WrongUsage(variable, ": ", status.message());
+    TheState().given[std::string(option.name())] = {value};
+  }
+  return absl::OkStatus();
+}
+
 // Opens /dev/null for those of the descriptors 0, 1 and 2 that are closed. Otherwise a file that is
 // opened later would get the number, and with it the text for standard output or error. Reading and
 // writing them fails as before.
@@ -219,10 +237,13 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
     }
     flags.emplace_back(option->name(), std::move(value));
   }
+  const std::string config = program.has_environment ? VariableOf("config").second : "";
+  if (!config.empty()) NIBU_RETURN_IF_ERROR(ApplyConfigFile(config));
   for (const auto& [name, value] : flags) {
     if (name == "config" && !value.empty() && HasConfigFile())
       NIBU_RETURN_IF_ERROR(ApplyConfigFile(value));
   }
+  if (program.has_environment) NIBU_RETURN_IF_ERROR(ApplyEnvironment());
   for (const auto& [name, value] : flags) state.given[name].clear();
   for (const auto& [name, value] : flags) {
     std::vector<std::string>& values = state.given[name];

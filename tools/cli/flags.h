@@ -35,6 +35,8 @@ struct ProgramInfo {
   // flags; here they are for the man page and completion.
   std::vector<ProgramInfo> commands = {};
   std::string repeats = "";  // Names of options that may be given again, and then have all values.
+  // Options have values from the environment, too, as containers have them: NIBU_PORT for --port.
+  bool has_environment = false;
   // A sentence of the help that says how flags and their values are written.
   std::string conventions =
       "Options are shown with their default values. --name sets a Boolean, and --noname unsets it.";
@@ -54,7 +56,8 @@ struct ProgramOption {
 // Returns the options of a program, in the order of its tables.
 std::vector<ProgramOption> OptionsOf(const ProgramInfo& program);
 
-// Sets a program's options from a configuration file, if --config names one, and then from a
+// Sets a program's options from a configuration file, if --config names one, then from the
+// environment, if the program has one, and then from a
 // command line (without the program's name): --name=value, --name value, --flag and --noflag for
 // booleans; "--" ends the flags. Returns the other arguments. If an option takes several values,
 // each is parsed, and the option keeps the last one. It is wrong usage if a flag is unknown (the

@@ -89,10 +89,10 @@ Rules::Row Rules::Logits(const Tokens& tokens, bool may_end) {
   Row row;
   row.logits.resize(static_cast<size_t>(config_.vocab_target));
   const bool has_rules = !request_.target || options_.score_as_search;
-  const bool edits_log_probs =
-      has_rules && ((options_.hugging_face_rules && options_.beam_size > 1) ||
-                    (options_.search_compat == SearchCompat::kMarian && options_.return_scores &&
-                     options_.repetition_penalty == 1));
+  const bool edits_log_probs = has_rules && !options_.sampling.is_on() &&
+                               ((options_.hugging_face_rules && options_.beam_size > 1) ||
+                                (options_.search_compat == SearchCompat::kMarian &&
+                                 options_.return_scores && options_.repetition_penalty == 1));
   for (size_t m = 0; m < models_.size(); ++m) {
     std::vector<double> logits = Decode(m, tokens).logits;
     for (int t = 0; has_rules && options_.shortlist != nullptr && t < config_.vocab_target; ++t) {

@@ -1,6 +1,7 @@
 // Tests of command lines, configuration files and help that are made from rows of options.
 #include "tools/cli/flags.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -233,6 +234,32 @@ TEST(FlagsTest, EveryKindOfHelpHasTheOption) {
   EXPECT_THAT(*HelpText(program, "all"), HasSubstr("--test_auto=auto"));
   EXPECT_THAT(*HelpText(program, "all"), HasSubstr("--test_model=0.5"));
   EXPECT_EQ(ExitStatus(HelpText(program, "pdf").status()), 2);
+}
+
+// The environment stands between the configuration file and the command line.
+TEST(FlagsTest, Environment) {
+  const auto parsed = [](const Arguments& arguments, bool has_environment = true) {
+    TestOptions options;
+    ProgramInfo program = Program(&options);
+    program.has_environment = has_environment;
+    const auto result = ParseFlags(program, arguments);
+    return result.ok() ? absl::StrCat(options.test_number) : std::string(result.status().message());
+  };
+  const std::string file = "--config=" + ConfigFile("test_number: 5");
+  EXPECT_EQ(parsed({file}), "5");
+  setenv("NIBU_TEST_NUMBER", "6", 1);
+  EXPECT_EQ(parsed({file}), "6");
+  EXPECT_TRUE(WasGiven("test_number"));
+  EXPECT_EQ(parsed({file, "--test_number=7"}), "7");
+  EXPECT_EQ(parsed({file}, /*has_environment=*/false), "5");
+  setenv("NIBU_TEST_NUMBER", "x", 1);
+  EXPECT_THAT(parsed({}), HasSubstr("NIBU_TEST_NUMBER: "));
+  setenv("NIBU_TEST_NUMBER", "", 1);
+  EXPECT_EQ(parsed({file}), "5");
+  unsetenv("NIBU_TEST_NUMBER");
+  setenv("NIBU_CONFIG", ConfigFile("test_number: 8").c_str(), 1);
+  EXPECT_EQ(parsed({}), "8");
+  unsetenv("NIBU_CONFIG");
 }
 
 }  // namespace
