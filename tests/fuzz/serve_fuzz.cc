@@ -69,7 +69,7 @@ Service* NewService() {
   service->SetOptions(options);
   service->cache().SetMaxBytes(size_t{1} << 20);
   // The addresses of clients are those that X-Forwarded-For gives.
-  service->access().Set({}, 0, {"", "1.2.3.4"});
+  service->access().Set({}, {0}, {"", "1.2.3.4"});
   service->store().Offer(*catalog, {});
   service->jobs().feed().SetSubmitUnit(
       [](const TextUnit& unit, const auto&, const auto&, const nibu::Done& done) {

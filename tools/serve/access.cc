@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/errors.h"
@@ -23,6 +24,9 @@ namespace {
 // with an old one, send fewer; and 32 random digits cannot be guessed at any such rate.
 constexpr int kWrongKeysPerMinute = 60;
 
+// What stands in front of a key in the name of its client.
+constexpr absl::string_view kKeyClient = "key ";
+
 // Compares all characters of `key`, whatever `guess` is.
 bool IsSame(const std::string& key, const std::string& guess) {
   unsigned char difference = key.size() == guess.size() ? 0 : 1;
@@ -32,8 +36,8 @@ bool IsSame(const std::string& key, const std::string& guess) {
   return difference == 0;
 }
 
-HttpAnswer SlowDown(int per_minute, double seconds) {
-  return ErrorAnswer(429, absl::StrCat("Slowdown: ", per_minute, " per 1 minute"),
+HttpAnswer SlowDown(int most, const char* period, double seconds) {
+  return ErrorAnswer(429, absl::StrCat("Slowdown: ", most, " ", period),
                      static_cast<int>(std::ceil(seconds)));
 }
 
@@ -50,22 +54,44 @@ std::string KeyOf(const HttpRequest& request, const std::string& api_key) {
   return "";
 }
 
-absl::StatusOr<std::set<std::string>> ReadKeys(const std::string& path) {
+absl::StatusOr<Keys> ReadKeys(const std::string& path) {
   std::ifstream file(path);
-  std::set<std::string> keys;
+  Keys keys;
+  int number = 0;
   for (std::string line; std::getline(file, line);) {
-    absl::StripAsciiWhitespace(&line);
-    if (!line.empty() && line[0] != '#') keys.insert(line);
+    ++number;
+    const std::vector<std::string> words =
+        absl::StrSplit(line, absl::ByAnyChar(" \t\r"), absl::SkipEmpty());
+    if (words.empty() || words[0][0] == '#') continue;
+    ClientLimits limits;
+    for (size_t i = 1; i < words.size(); ++i) {
+      const std::pair<std::string, std::string> limit =
+          absl::StrSplit(words[i], absl::MaxSplits('=', 1));
+      auto* const value = limit.first == "requests_per_minute"  ? &limits.requests_per_minute
+                          : limit.first == "characters_per_day" ? &limits.characters_per_day
+                                                                : nullptr;
+      int most = 0;
+      if (value == nullptr || !absl::SimpleAtoi(limit.second, &most) || most < 0) {
+        return Invalid(path, ": line ", number, ": behind a key stand requests_per_minute=N and ",
+                       "characters_per_day=N alone");
+      }
+      *value = most;
+    }
+    if (words[0] == "*") {
+      keys.anonymous = limits;
+    } else {
+      keys.keys[words[0]] = limits;
+    }
   }
   if (!file.eof()) return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));
-  if (keys.empty()) return Invalid(path, ": no key in it; write one in each line");
+  if (keys.keys.empty()) return Invalid(path, ": no key in it; write one in each line");
   return keys;
 }
 
-void Access::Set(std::set<std::string> keys, int requests_per_minute,
+void Access::Set(Keys keys, const ClientLimits& limits,
                  const std::vector<std::string>& trusted_proxies) {
   keys_ = std::move(keys);
-  requests_per_minute_ = requests_per_minute;
+  limits_ = limits;
   trusted_proxies_.clear();
   for (const std::string& proxy : trusted_proxies) {
     trusted_proxies_.insert(ParseAddress(proxy).value_or(proxy));
@@ -84,10 +110,26 @@ std::string Access::AddressOf(const HttpRequest& request) const {
   return address;
 }
 
-bool Access::IsKey(const std::string& key) const {
-  bool is_key = false;
-  for (const std::string& each : keys_) is_key |= IsSame(each, key);
-  return is_key;
+const ClientLimits* Access::FindKey(const std::string& key) const {
+  const ClientLimits* found = nullptr;
+  for (const auto& [each, limits] : keys_.keys) {
+    if (IsSame(each, key)) found = &limits;
+  }
+  return found;
+}
+
+ClientLimits Access::LimitsOf(const std::string& client) const {
+  ClientLimits limits;
+  const auto key = absl::StartsWith(client, kKeyClient)
+                       ? keys_.keys.find(client.substr(kKeyClient.size()))
+                       : keys_.keys.end();
+  if (key != keys_.keys.end()) {
+    limits = key->second;
+  } else if (keys_.anonymous.has_value()) {
+    limits = *keys_.anonymous;
+  }
+  return {limits.requests_per_minute.value_or(limits_.requests_per_minute.value_or(0)),
+          limits.characters_per_day.value_or(limits_.characters_per_day.value_or(0))};
 }
 
 bool Access::IsProxy(const std::string& address) const {
@@ -95,18 +137,18 @@ bool Access::IsProxy(const std::string& address) const {
 }
 
 std::string Access::ClientOf(const HttpRequest& request, const std::string& key) const {
-  return IsKey(key) ? absl::StrCat("key ", key) : NetworkOf(AddressOf(request));
+  return FindKey(key) != nullptr ? absl::StrCat(kKeyClient, key) : NetworkOf(AddressOf(request));
 }
 
 std::optional<HttpAnswer> Access::RefuseKey(const std::string& network, const std::string& key,
                                             Clock::time_point now) {
-  const bool is_key = IsKey(key);
+  const bool is_key = FindKey(key) != nullptr;
   const std::string pair = absl::StrCat(network, " ", is_key ? key : "");
   if (!is_key || !right_keys_.Knows(pair)) {
-    const int most =
-        has_limit() ? std::min(requests_per_minute_, kWrongKeysPerMinute) : kWrongKeysPerMinute;
+    const int limit = limits_.requests_per_minute.value_or(0);
+    const int most = limit > 0 ? std::min(limit, kWrongKeysPerMinute) : kWrongKeysPerMinute;
     const double seconds = wrong_keys_.Take(network, most, now, is_key ? 0 : 1);
-    if (seconds > 0) return SlowDown(most, seconds);
+    if (seconds > 0) return SlowDown(most, "per 1 minute", seconds);
     if (!is_key) return ErrorAnswer(403, "Invalid API key");
   }
   right_keys_.Take(pair, 1, now);
@@ -115,15 +157,25 @@ std::optional<HttpAnswer> Access::RefuseKey(const std::string& network, const st
 
 std::optional<HttpAnswer> Access::Refuse(const HttpRequest& request, const std::string& key,
                                          Clock::time_point now) {
-  if (has_keys()) {
-    if (key.empty()) {
-      return ErrorAnswer(400, "Please contact the server operator to get an API key");
-    }
+  if (has_keys() && key.empty() && needs_key()) {
+    return ErrorAnswer(400, "Please contact the server operator to get an API key");
+  }
+  if (has_keys() && !key.empty()) {
     if (auto refusal = RefuseKey(NetworkOf(AddressOf(request)), key, now)) return refusal;
   }
-  if (!has_limit()) return std::nullopt;
-  const double seconds = requests_.Take(ClientOf(request, key), requests_per_minute_, now);
-  if (seconds > 0) return SlowDown(requests_per_minute_, seconds);
+  const std::string client = ClientOf(request, key);
+  const int most = *LimitsOf(client).requests_per_minute;
+  const double seconds = most > 0 ? requests_.Take(client, most, now) : 0;
+  if (seconds > 0) return SlowDown(most, "per 1 minute", seconds);
+  return std::nullopt;
+}
+
+std::optional<HttpAnswer> Access::RefuseCharacters(const std::string& client, size_t characters,
+                                                   Clock::time_point now) {
+  const int most = client.empty() ? 0 : *LimitsOf(client).characters_per_day;
+  const double seconds =
+      most > 0 ? characters_.Take(client, most, now, static_cast<int64_t>(characters)) : 0;
+  if (seconds > 0) return SlowDown(most, "characters per 1 day", seconds);
   return std::nullopt;
 }
 

@@ -2,6 +2,7 @@
 #ifndef NIBU_TOOLS_SERVE_ACCESS_H_
 #define NIBU_TOOLS_SERVE_ACCESS_H_
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,17 +18,32 @@ namespace nibu::internal {
 // or "DeepL-Auth-Key" in its header Authorization. It is empty if there is none.
 std::string KeyOf(const HttpRequest& request, const std::string& api_key);
 
-// Reads a file of keys, one in each line; empty lines and lines that begin with "#" are skipped.
-// Returns NotFound if it cannot be read, and InvalidArgument if it has no key.
-absl::StatusOr<std::set<std::string>> ReadKeys(const std::string& path);
+// The most that a client may ask for; 0: any number. Without a value, what the server's options
+// say.
+struct ClientLimits {
+  std::optional<int> requests_per_minute = {};
+  std::optional<int> characters_per_day = {};
+};
+
+// The keys, and who may ask without one.
+struct Keys {
+  std::map<std::string, ClientLimits> keys;  // Without keys, anyone may ask.
+  std::optional<ClientLimits> anonymous;     // Clients without a key; nullopt: they need one.
+};
+
+// Reads a file of keys: in each line a key and, if it has limits of its own, "characters_per_day=N"
+// or "requests_per_minute=N". The key "*" stands for clients without a key. Empty lines and lines
+// that begin with "#" are skipped. Returns NotFound if it cannot be read, and InvalidArgument,
+// naming the line, if it has no key or anything else.
+absl::StatusOr<Keys> ReadKeys(const std::string& path);
 
 // Checks keys, and limits the requests of each client. Used by one thread.
 class Access {
  public:
   using Clock = RateLimit::Clock;
 
-  void Set(std::set<std::string> keys, int requests_per_minute,
-           const std::vector<std::string>& trusted_proxies);
+  // `limits` are those of the server's options.
+  void Set(Keys keys, const ClientLimits& limits, const std::vector<std::string>& trusted_proxies);
 
   // Returns the address of the client that sent a request: the one at the other end of the
   // connection or, if that is a trusted proxy, the last address in X-Forwarded-For that is no
@@ -53,20 +69,30 @@ class Access {
   std::optional<HttpAnswer> Refuse(const HttpRequest& request, const std::string& key,
                                    Clock::time_point now);
 
-  bool has_keys() const { return !keys_.empty(); }
-  bool has_limit() const { return requests_per_minute_ > 0; }
+  // Returns the answer for a client (of ClientOf) that has translated too many characters (429), or
+  // counts those of its request and returns nullopt. A client that is not known has no limit.
+  std::optional<HttpAnswer> RefuseCharacters(const std::string& client, size_t characters,
+                                             Clock::time_point now);
+
+  bool has_keys() const { return !keys_.keys.empty(); }
+  // Returns whether a client needs a key.
+  bool needs_key() const { return has_keys() && !keys_.anonymous.has_value(); }
 
  private:
-  // Returns whether a key is valid, in a time that tells nothing about the valid ones.
-  bool IsKey(const std::string& key) const;
+  // Returns the limits of a key, in a time that tells nothing about the valid ones, or null if it
+  // is none of them.
+  const ClientLimits* FindKey(const std::string& key) const;
+  // Returns the limits of a client (of ClientOf), all of which have values.
+  ClientLimits LimitsOf(const std::string& client) const;
   // Does the part of Refuse that concerns keys which are not empty.
   std::optional<HttpAnswer> RefuseKey(const std::string& network, const std::string& key,
                                       Clock::time_point now);
 
-  std::set<std::string> keys_;
-  int requests_per_minute_ = 0;
+  Keys keys_;
+  ClientLimits limits_;
   std::set<std::string> trusted_proxies_;
   RateLimit requests_;
+  RateLimit characters_{50'000, std::chrono::hours(24)};
   RateLimit wrong_keys_;  // of networks
   RateLimit right_keys_;  // Knows the networks with the keys that they have used.
 };

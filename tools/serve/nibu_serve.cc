@@ -55,7 +55,8 @@ ProgramInfo Program(Settings* settings) {
           /*takes_text=*/false,
           /*lists=*/"",
           /*commands=*/{},
-          /*repeats=*/"model"};
+          /*repeats=*/"model",
+          /*has_environment=*/true};
 }
 
 // The settings that are read again at SIGHUP.
@@ -69,7 +70,7 @@ struct Configuration {
   ServeOptions serve;
   HttpLimits http;
   size_t cache_bytes = 0;
-  std::set<std::string> keys;
+  Keys keys;
 };
 
 // Reads the configuration without its models.
@@ -115,17 +116,19 @@ void PrintWarnings(const std::vector<std::string>& warnings) {
 void Apply(const Configuration& read, Service* service, HttpServer* server) {
   service->SetOptions(read.serve);
   service->cache().SetMaxBytes(read.cache_bytes);
-  service->access().Set(read.keys, read.serve.requests_per_minute, read.http.trusted_proxies);
+  service->access().Set(read.keys, {read.serve.requests_per_minute, read.serve.characters_per_day},
+                        read.http.trusted_proxies);
   service->store().Offer(read.catalog, read.store);
   server->SetLimits(read.http);
 }
 
 // Warns if the server is open to other machines without keys or limits.
 void WarnIfOpen(const Configuration& read, const HttpServer& server) {
-  if (server.is_loopback() || !read.keys.empty() || read.serve.requests_per_minute > 0) return;
+  const bool is_limited = read.serve.requests_per_minute > 0 || read.serve.characters_per_day > 0;
+  if (server.is_loopback() || !read.keys.keys.empty() || is_limited) return;
   PrintWarning(
-      "other machines can connect, without keys and without limits; see --api_keys and "
-      "--requests_per_minute");
+      "other machines can connect, without keys and without limits; see --api_keys, "
+      "--requests_per_minute and --characters_per_day");
 }
 
 // Lets the process open as many files as it may, and lowers the limit of connections if these are

@@ -8,16 +8,16 @@
 
 namespace nibu::internal {
 
-double RateLimit::Take(const std::string& client, int per_minute, Clock::time_point now,
-                       int tokens) {
-  ABSL_ASSERT(per_minute > 0);
+double RateLimit::Take(const std::string& client, int64_t most, Clock::time_point now,
+                       int64_t tokens) {
+  ABSL_ASSERT(most > 0);
   // A map that grew would now and then take long.
   if (places_.empty()) places_.reserve(most_clients_ + 1);
   const auto known = places_.find(client);
   if (known != places_.end()) {
     buckets_.splice(buckets_.begin(), buckets_, known->second);
   } else {
-    buckets_.push_front({client, static_cast<double>(per_minute), now});
+    buckets_.push_front({client, static_cast<double>(most), now});
     places_[client] = buckets_.begin();
   }
   if (buckets_.size() > most_clients_) {
@@ -25,11 +25,11 @@ double RateLimit::Take(const std::string& client, int per_minute, Clock::time_po
     buckets_.pop_back();
   }
   Bucket& bucket = buckets_.front();
-  const double minutes = std::chrono::duration<double>(now - bucket.filled).count() / 60;
-  bucket.tokens = std::min<double>(per_minute, bucket.tokens + minutes * per_minute);
+  const auto size = static_cast<double>(most);
+  bucket.tokens = std::min(size, bucket.tokens + (now - bucket.filled) / period_ * size);
   bucket.filled = now;
-  if (bucket.tokens < 1) return (1 - bucket.tokens) * 60 / per_minute;
-  bucket.tokens -= tokens;
+  if (bucket.tokens < 1) return (1 - bucket.tokens) * period_.count() / size;
+  bucket.tokens -= static_cast<double>(tokens);
   return 0;
 }
 

@@ -104,14 +104,19 @@ absl::Span<const OptionRow> ServeOptionRows() {
            .most = 1e6}),
       Row<&ServeOptions::api_keys>(
           {.help =
-               "File of keys, one in each line, of which a request must have one. Lines that "
-               "begin with # do not count. It is read again at SIGHUP. Of wrong keys, an address "
-               "may send 60 in a minute.",
+               "File of keys, one in each line, of which a request must have one. Behind it may "
+               "stand its own requests_per_minute=N and characters_per_day=N. The key * is that of "
+               "requests without a key. Lines that begin with # do not count. It is read again at "
+               "SIGHUP. Of wrong keys, an address may send 60 in a minute.",
            .group = kAccessGroup,
            .type = "path"}),
       Row<&ServeOptions::requests_per_minute>(
           {.help = "Most requests of a client in a minute; 0 is any number. A client is a key or, "
                    "without keys, an IPv4 address or the first 64 bits of an IPv6 address.",
+           .least = 0}),
+      Row<&ServeOptions::characters_per_day>(
+          {.help = "Most characters that a client translates in a day; 0 is any number. They come "
+                   "back as time passes, a 24th of them in an hour.",
            .least = 0}),
       Row<&ServeOptions::trusted_proxies>(
           {.help = "Addresses of proxies in front of the server, with commas between them. Their "

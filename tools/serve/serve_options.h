@@ -36,6 +36,7 @@ struct ServeOptions {
 
   std::string api_keys;
   int requests_per_minute = 0;
+  int characters_per_day = 0;
   std::vector<std::string> trusted_proxies;
   bool log_requests = true;
 };

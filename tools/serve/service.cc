@@ -102,7 +102,7 @@ const Service::Endpoint* Service::Find(const std::string& path) {
       {"/frontend/settings", false, true,
        [](const Service& service, const auto&) {
          return SettingsAnswer(service.store_.catalog(), service.options_,
-                               service.access_.has_keys());
+                               service.access_.needs_key());
        }},
       {"/spec", false, true, [](const auto&, const auto&) { return SpecAnswer(); }},
       {"/health", false, true,
@@ -239,6 +239,9 @@ HttpCancel Service::Translate(const Parameters& parameters, const std::string& c
     for (const size_t text : group.texts) batch->translations[text] = {request.texts[text]};
   }
   if (batch->missing == 0) return end(TranslateAnswer(request, batch->translations));
+  if (auto refusal = access_.RefuseCharacters(client, characters, SteadyClock::now())) {
+    return end(*std::move(refusal));
+  }
   all.admission = jobs_.Admit(client, characters);
   if (all.admission == nullptr) return end(Busy("the server has too much to do; try again"));
   for (const TextGroup& group : request.groups) {

@@ -25,7 +25,7 @@ HttpRequest From(const std::string& address, const std::string& forwarded = "",
 
 TEST(AccessTest, BelievesTrustedProxiesAlone) {
   Access access;
-  access.Set({}, 0, {"10.0.0.1", "10.0.0.2"});
+  access.Set({}, {0}, {"10.0.0.1", "10.0.0.2"});
   EXPECT_EQ(access.AddressOf(From("1.2.3.4", "5.6.7.8")), "1.2.3.4");
   EXPECT_EQ(access.AddressOf(From("10.0.0.1")), "10.0.0.1");
   EXPECT_EQ(access.AddressOf(From("10.0.0.1", "5.6.7.8")), "5.6.7.8");
@@ -35,7 +35,7 @@ TEST(AccessTest, BelievesTrustedProxiesAlone) {
 
 TEST(AccessTest, ForwardedAddressesHaveManyForms) {
   Access access;
-  access.Set({}, 0, {"10.0.0.1", "2001:DB8::A"});
+  access.Set({}, {0}, {"10.0.0.1", "2001:DB8::A"});
   for (const char* proxy : {"10.0.0.1", "::ffff:10.0.0.1", "2001:db8:0::a"}) {
     EXPECT_EQ(access.AddressOf(From(proxy, "5.6.7.8:1234")), "5.6.7.8");
     EXPECT_EQ(access.AddressOf(From(proxy, "[2001:db8::1]:443")), "2001:db8::1");
@@ -53,7 +53,7 @@ TEST(AccessTest, ForwardedAddressesHaveManyForms) {
 
 TEST(AccessTest, Ipv6ClientsAreNetworks) {
   Access access;
-  access.Set({}, 1, {});
+  access.Set({}, {1}, {});
   EXPECT_EQ(access.ClientOf(From("2001:db8::1"), ""), "2001:db8::/64");
   EXPECT_EQ(access.AddressOf(From("2001:db8::1")), "2001:db8::1");
   const auto now = Access::Clock::now();
@@ -66,7 +66,7 @@ TEST(AccessTest, KeysAreReadAndRequired) {
   const std::string path = testing::TempDir() + "/keys.txt";
   std::ofstream(path) << "# ours\r\nsecret\r\n\nother \n";
   Access access;
-  access.Set(*ReadKeys(path), 0, {});
+  access.Set(*ReadKeys(path), {}, {});
   const auto now = Access::Clock::now();
   EXPECT_EQ(access.Refuse(From("1.2.3.4"), "", now)->status, 400);
   for (const char* wrong : {"# ours", "secre", "secret ", "Secret", "secretother", "sEcret"}) {
@@ -89,7 +89,7 @@ TEST(AccessTest, KeysAreReadAndRequired) {
 
 TEST(AccessTest, RequestsInAMinute) {
   Access access;
-  access.Set({}, 3, {});
+  access.Set({}, {3}, {});
   const auto start = Access::Clock::now();
   const auto at = [&](int seconds, const char* client = "a") {
     const auto refusal = access.Refuse(From(client), "", start + std::chrono::seconds(seconds));
@@ -110,7 +110,7 @@ TEST(AccessTest, RequestsInAMinute) {
 TEST(AccessTest, WrongKeysAreLimited) {
   for (const int per_minute : {0, 30, 1000}) {
     Access access;
-    access.Set({"secret", "other"}, per_minute, {});
+    access.Set({{{"secret", {}}, {"other", {}}}, {}}, {per_minute}, {});
     const auto start = Access::Clock::now();
     const auto status = [&](const char* address, const std::string& key, int second = 0) {
       const auto refusal = access.Refuse(From(address), key, start + std::chrono::seconds(second));
@@ -169,6 +169,54 @@ TEST(ResultCacheTest, KeepsWhatWasUsedLast) {
   cache.Add("f", texts("f"));
   EXPECT_EQ(cache.Find("f"), nullptr);
   EXPECT_EQ(cache.bytes(), 0u);
+}
+
+// A key may have limits of its own, and "*" lets clients without a key ask.
+TEST(AccessTest, KeysWithLimits) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/keys_", getpid());
+  std::ofstream(path)
+      << "# keys\n\nplain\n  slow requests_per_minute=1 \t characters_per_day=10\r\n"
+         "free characters_per_day=0\n* requests_per_minute=2\n";
+  const absl::StatusOr<Keys> keys = ReadKeys(path);
+  ASSERT_TRUE(keys.ok()) << keys.status();
+  Access access;
+  access.Set(*keys, {3, 1000}, {});
+  EXPECT_TRUE(access.has_keys());
+  EXPECT_FALSE(access.needs_key());
+  const auto now = Access::Clock::now();
+  const auto allowed = [&](const std::string& key) {
+    int count = 0;
+    while (count < 9 && !access.Refuse(From("1.2.3.4"), key, now).has_value()) ++count;
+    return count;
+  };
+  EXPECT_EQ(allowed("plain"), 3);
+  EXPECT_EQ(allowed("slow"), 1);
+  EXPECT_EQ(allowed(""), 2);
+  EXPECT_EQ(access.Refuse(From("1.2.3.4"), "*", now)->status, 403);
+  const auto characters = [&](const std::string& key, size_t count, int hours) {
+    const auto refusal = access.RefuseCharacters(access.ClientOf(From("1.2.3.4"), key), count,
+                                                 now + std::chrono::hours(hours));
+    return refusal.has_value() ? refusal->status : 200;
+  };
+  // One request may be larger than what is left. Then what is missing has to come back first.
+  EXPECT_EQ(characters("slow", 8, 0), 200);
+  EXPECT_EQ(characters("slow", 12, 0), 200);
+  EXPECT_EQ(characters("slow", 1, 0), 429);
+  EXPECT_EQ(characters("slow", 1, 24), 429);
+  EXPECT_EQ(characters("slow", 1, 27), 200);
+  EXPECT_EQ(characters("free", 1'000'000, 0), 200);
+  EXPECT_EQ(characters("free", 1, 0), 200);
+  EXPECT_EQ(characters("", 1001, 0), 200);
+  EXPECT_EQ(characters("", 1, 0), 429);
+  EXPECT_FALSE(access.RefuseCharacters("", 5000, now).has_value());
+  for (const char* line : {"key limit=1", "key requests_per_minute", "key requests_per_minute=-1",
+                           "key characters_per_day=x", "two words"}) {
+    std::ofstream(path) << "good\n" << line << "\n";
+    EXPECT_EQ(ReadKeys(path).status().message(),
+              absl::StrCat(path,
+                           ": line 2: behind a key stand requests_per_minute=N and "
+                           "characters_per_day=N alone"));
+  }
 }
 
 }  // namespace

@@ -391,7 +391,7 @@ TEST(ServiceTest, AClientLeavesRoomForOthers) {
   options.max_queue = 8;
   options.max_queue_characters = 2000;
   TestService service(options);
-  service.service().access().Set({}, 0, {"9.9.9.9"});
+  service.service().access().Set({}, {}, {"9.9.9.9"});
   service.Hold();
   std::vector<std::shared_ptr<TestService::Pending>> under_way;
   const auto accepted = [&](const std::string& address, size_t size) {
