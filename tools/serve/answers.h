@@ -2,8 +2,11 @@
 #ifndef NIBU_TOOLS_SERVE_ANSWERS_H_
 #define NIBU_TOOLS_SERVE_ANSWERS_H_
 
+#include <cstdint>
 #include <string>
 
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
 #include "nlohmann/json.hpp"
 #include "tools/serve/http.h"
 
@@ -20,7 +23,32 @@ inline HttpAnswer JsonAnswer(const nlohmann::json& json, int status = 200) {
 // Returns {"error": "MESSAGE"}, with the seconds after which the client may ask again.
 inline HttpAnswer ErrorAnswer(int status, const std::string& message, int retry_after = 0) {
   HttpAnswer answer = JsonAnswer({{"error", message}}, status);
+  answer.error = message;
   answer.retry_after = retry_after;
+  return answer;
+}
+
+// The forms that errors have.
+enum class ErrorForm : uint8_t {
+  kLibreTranslate,  // {"error": "MESSAGE"}
+  kDeepL,           // {"message": "MESSAGE"}
+  kDeepLX,          // {"code": STATUS, "message": "MESSAGE"}
+};
+
+// Returns the form of the errors of a path.
+inline ErrorForm ErrorFormOf(absl::string_view path) {
+  for (const absl::string_view prefix : {"/v1/", "/v2/", "/v3/"}) {
+    if (absl::StartsWith(path, prefix)) return ErrorForm::kDeepL;
+  }
+  return ErrorForm::kLibreTranslate;
+}
+
+// Gives an error its form; other answers stay as they are.
+inline HttpAnswer WithErrorForm(HttpAnswer answer, ErrorForm form) {
+  if (answer.error.empty() || form == ErrorForm::kLibreTranslate) return answer;
+  nlohmann::json json = {{"message", answer.error}};
+  if (form == ErrorForm::kDeepLX) json["code"] = answer.status;
+  answer.body = JsonAnswer(json).body;
   return answer;
 }
 

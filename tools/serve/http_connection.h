@@ -9,6 +9,8 @@
 //   kWriting    room for the next piece of the answer      (deadline: each piece)
 //   kLingering  the client's end, after the last answer    (deadline: two seconds)
 //   kClosed     the end of its last operation
+//
+// Once a client has opened a WebSocket, its messages go through the same states (web_socket.h).
 #ifndef NIBU_TOOLS_SERVE_HTTP_CONNECTION_H_
 #define NIBU_TOOLS_SERVE_HTTP_CONNECTION_H_
 
@@ -16,6 +18,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <new>
 #include <optional>
@@ -111,11 +114,15 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // Called when the server is to end. A request that has come is answered; the client of an idle
   // connection can send no other one.
   void Drain() {
-    if (state_ == State::kIdle && !HasMore()) return Close();
+    if (state_ == State::kIdle && !HasMore()) {
+      return web_socket_.has_value() ? EndWebSocket(websocket::close_code::going_away, "")
+                                     : Close();
+    }
     SetDeadline(deadline_);
   }
   // Returns whether bytes have come that have not been handled.
   bool HasMore() const {
+    if (!messages_.empty()) return true;
     Error ignored;
     return buffer_.size() > 0 || socket_.available(ignored) > 0;
   }
@@ -165,6 +172,12 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     network_->ArmDeadlines();
   }
 
+  // Returns the number of bytes that have come and have not been handled.
+  size_t WaitingBytes() const {
+    size_t bytes = buffer_.size();
+    for (const std::string& message : messages_) bytes += message.size();
+    return bytes;
+  }
   // Counts the bytes that have come and wait. Returns false if the client holds too many. The bytes
   // of a head do not count, so that there is always room for small requests.
   bool HoldReceived(size_t bytes) {
@@ -194,6 +207,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     Enter(State::kReading, network_->limits.timeout);
     is_head_ = false;
     version_ = 11;
+    message_ = {};
     reader_.Begin(has_place_ ? network_->limits.max_body_bytes : kMaxHeadBytes);
     Parse();
   }
@@ -220,6 +234,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
       case HttpRequestReader::Step::kRequest:
         return Handle();
       case HttpRequestReader::Step::kRefused:
+        message_.path = Text(reader_.head().target());  // as far as it was read
         return Fail(reader_.refusal());
     }
   }
@@ -249,7 +264,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // Answers a request that is not handed to the handler, and closes the connection.
   void Fail(HttpAnswer answer) {
     keeps_open_ = false;
-    Write(std::move(answer));
+    Write(WithErrorForm(std::move(answer), ErrorFormOf(message_.path)));
   }
   // Does so with status 503.
   void Refuse(const char* message) { Fail(ErrorAnswer(503, message, network_->seconds_to_wait())); }
@@ -263,12 +278,23 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   void Handle() {
     message_.body = reader_.body();
-    reader_.End();
+    // What opens a WebSocket still needs the head of its request.
+    if (message_.kind == HttpRequest::Kind::kHttp) {
+      reader_.End();
+    } else {
+      opening_ = message_;
+    }
+    HandOver(std::move(message_));
+    Watch(request_);
+  }
+
+  // Hands a request to the handler, and waits for its reply.
+  void HandOver(HttpRequest request) {
     Enter(State::kWaiting);
-    HoldReceived(buffer_.size());
+    HoldReceived(WaitingBytes());
     const uint64_t number = ++request_;
-    cancel_ = network_->handler(std::move(message_), [network = network_, weak = weak_from_this(),
-                                                      number](HttpAnswer answer) {
+    cancel_ = network_->handler(std::move(request), [network = network_, weak = weak_from_this(),
+                                                     number](HttpAnswer answer) {
       asio::post(network->io, [weak, number, answer = std::move(answer)]() mutable {
         const auto self = weak.lock();
         if (self == nullptr || self->answered_ >= number) return;
@@ -276,7 +302,6 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
         self->Guard([&] { self->Write(std::move(answer)); });
       });
     });
-    Watch(number);
   }
 
   // Reads ahead while a request waits for its answer, to notice that the client goes away.
@@ -300,59 +325,20 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     if (cancel != nullptr) cancel();
   }
 
-  void Write(HttpAnswer answer) {
-    Error ignored;
-    socket_.cancel(ignored);  // ends Watch
-    cancel_ = nullptr;
-    // At the end, only requests that have come already are answered.
-    if (network_->is_draining) {
-      keeps_open_ =
-          keeps_open_ && HasMore() &&
-          HttpNetwork::Clock::now() < network_->draining_since + network_->limits.end_time;
-    }
-    Enter(State::kWriting);
-    response_.emplace();
-    response_->version(version_);
-    MakeResponse(std::move(answer), is_head_, keeps_open_, &*response_);
-    serializer_.emplace(*response_);
-    answer_bytes_ = response_->body().size();
-    network_->answer_bytes += answer_bytes_;
-    // The reader that has had the most time loses its answer; but the newest answer always counts
-    // as being read.
-    while (network_->answer_bytes > network_->MostBytes() &&
-           network_->writing.begin()->second != this) {
-      network_->writing.begin()->second->Close();
-    }
-    WriteOn();
-  }
+  // The part that writes answers, which http_answer.h defines.
+  void Write(HttpAnswer answer);
+  void HoldAnswer(size_t bytes);
+  void WriteOn();
+  void Linger();
+  void Discard();
 
-  void WriteOn() {
-    SetDeadline(HttpNetwork::Clock::now() + network_->limits.timeout);
-    http::async_write_some(socket_, *serializer_, Then([this](const Error& error, size_t) {
-                             if (error) return Close();
-                             if (!serializer_->is_done()) return WriteOn();
-                             serializer_.reset();
-                             response_.reset();
-                             keeps_open_ ? AwaitRequest() : Linger();
-                           }));
-  }
-
-  // Reads until the client closes the connection. If it were closed now, a client that is still
-  // sending would lose the answer.
-  void Linger() {
-    Error ignored;
-    socket_.shutdown(Tcp::socket::shutdown_send, ignored);
-    Enter(State::kLingering, kLingerTime);
-    HoldReceived(0);
-    Discard();
-  }
-  void Discard() {
-    buffer_.clear();
-    socket_.async_read_some(buffer_.prepare(4096), Then([this](const Error& error, size_t) {
-                              if (error) return Close();
-                              Discard();
-                            }));
-  }
+  // The part that speaks WebSocket, which web_socket.h defines.
+  void OpenWebSocket();
+  void ReadMessages();
+  void TakeMessageBytes(const Error& error, size_t read);
+  void AwaitMessage();
+  void WriteMessage(HttpAnswer answer);
+  void EndWebSocket(websocket::close_code code, const std::string& reason);
 
   HttpNetwork* const network_;
   Tcp::socket socket_;
@@ -380,6 +366,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   unsigned version_ = 11;
   bool keeps_open_ = true;
   bool is_head_ = false;
+
+  std::optional<websocket::stream<Tcp::socket&, /*deflateSupported=*/false>> web_socket_;
+  HttpRequest opening_;               // the request that has opened it
+  std::deque<std::string> messages_;  // that have come whole and wait
+  std::string text_;                  // the message that is being sent
 };
 
 }  // namespace nibu::internal

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "boost/beast/core.hpp"
 #include "boost/beast/http.hpp"
+#include "boost/beast/websocket.hpp"
 #include "tools/serve/answers.h"
 #include "tools/serve/http.h"
 
@@ -20,6 +21,7 @@ namespace nibu::internal {
 
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
+namespace websocket = boost::beast::websocket;
 
 // The most bytes of a head, of the trailers behind a chunked body, and of the line in front of a
 // chunk.
@@ -80,6 +82,9 @@ inline HttpRequest ReadRequestHead(const HttpParser::value_type& head, const std
   if (mark != std::string::npos) request.query = target.substr(mark + 1);
   request.content_type = Text(head[http::field::content_type]);
   request.authorization = Text(head[http::field::authorization]);
+  request.host = Text(head[http::field::host]);
+  request.forwarded_proto = Text(head["X-Forwarded-Proto"]);
+  if (websocket::is_upgrade(head)) request.kind = HttpRequest::Kind::kUpgrade;
   const auto [first, last] = head.equal_range("X-Forwarded-For");
   for (auto field = first; field != last; ++field) {
     if (field != first) request.forwarded_for += ", ";
@@ -93,11 +98,14 @@ inline HttpRequest ReadRequestHead(const HttpParser::value_type& head, const std
 inline void MakeResponse(HttpAnswer answer, bool is_head, bool keeps_open, HttpResponse* response) {
   response->result(static_cast<http::status>(answer.status));
   response->set(http::field::server, "nibu");
-  response->set(http::field::content_type, answer.content_type);
+  if (answer.status != 204) response->set(http::field::content_type, answer.content_type);
+  if (!answer.disposition.empty()) {
+    response->set(http::field::content_disposition, answer.disposition);
+  }
   response->set(http::field::access_control_allow_origin, "*");
   response->set(http::field::access_control_allow_headers, "Authorization, Content-Type");
   response->set(http::field::access_control_expose_headers, "Authorization");
-  response->set(http::field::access_control_allow_methods, "GET, POST");
+  response->set(http::field::access_control_allow_methods, "DELETE, GET, POST");
   response->set(http::field::access_control_allow_credentials, "true");
   response->set(http::field::access_control_max_age, "1728000");
   if (!answer.allow.empty()) response->set(http::field::allow, answer.allow);
@@ -105,7 +113,7 @@ inline void MakeResponse(HttpAnswer answer, bool is_head, bool keeps_open, HttpR
     response->set(http::field::retry_after, std::to_string(answer.retry_after));
   }
   response->keep_alive(keeps_open);
-  response->content_length(answer.body.size());
+  if (answer.status != 204) response->content_length(answer.body.size());
   if (!is_head) response->body() = std::move(answer.body);
 }
 

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "tools/serve/http_connection.h"
+#include "tools/serve/web_socket.h"
 
 namespace nibu::internal {
 namespace {

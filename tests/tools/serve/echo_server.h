@@ -18,6 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tests/tools/serve/raw_connection.h"
+#include "tools/serve/answers.h"
 #include "tools/serve/http_server.h"
 
 namespace nibu::internal {
@@ -37,12 +38,18 @@ class EchoServer {
           ++requests_;
           if (request.path == "/memory") throw std::bad_alloc();
           if (request.path == "/throw") throw std::runtime_error("a fault of the handler");
-          if (request.path == "/hold") {
+          const bool is_upgrade = request.kind == HttpRequest::Kind::kUpgrade;
+          if (request.path == "/hold" && !is_upgrade) {
             const std::lock_guard<std::mutex> lock(mutex_);
             held_.push_back(std::move(reply));
             return HttpCancel([this] { ++cancelled_; });
           }
+          if (request.kind == HttpRequest::Kind::kMessage) {
+            reply(request.body == "busy" ? ErrorAnswer(503, "busy") : Text(request.body.c_str()));
+            return HttpCancel();
+          }
           HttpAnswer answer;
+          if (is_upgrade) answer.status = 101;
           answer.body = absl::StrCat(request.method, " ", request.path, "?", request.query, " ",
                                      request.content_type, " ", request.body);
           if (request.path == "/large") answer.body.assign(size_t{8} << 20, 'x');

@@ -99,6 +99,15 @@ class RawConnection {
     return answer;
   }
 
+  // Reads so many bytes, or fewer if the connection ends.
+  std::string ReadBytes(size_t size) {
+    while (read_.size() < size && ReadMore()) {
+    }
+    const std::string bytes = read_.substr(0, size);
+    read_.erase(0, size);
+    return bytes;
+  }
+
   // Returns whether the server closes the connection within 20 seconds and sends nothing before.
   bool IsClosed() {
     const size_t before = read_.size();
