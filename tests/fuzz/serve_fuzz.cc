@@ -23,7 +23,8 @@
 namespace nibu::internal {
 namespace {
 
-constexpr const char* kPaths[] = {"/translate", "/detect"};
+constexpr const char* kPaths[] = {"/translate",    "/detect",        "/imme",
+                                  "/v2/translate", "/v2/glossaries", "/translate_file"};
 constexpr const char* kTypes[] = {"application/json", "application/x-www-form-urlencoded",
                                   "multipart/form-data; boundary=b", ""};
 
@@ -85,6 +86,7 @@ Service* NewService() {
 size_t CountTexts(const HttpRequest& request) {
   const auto json = nlohmann::json::parse(request.body, nullptr, /*allow_exceptions=*/false);
   if (!absl::StartsWith(request.content_type, "application/json") || !json.is_object()) return 0;
+  if (request.path != "/translate") return 0;
   const auto q = json.find("q");
   return q == json.end() ? 0 : q->is_array() ? q->size() : 1;
 }
@@ -101,7 +103,8 @@ void Ask(HttpRequest request) {
   const auto json = nlohmann::json::parse(answer->body, nullptr, /*allow_exceptions=*/false);
   if (!json.is_structured()) std::abort();
   if (answer->status != 200) {
-    if (answer->status != 400 || !json.contains("error")) std::abort();
+    if (answer->status < 400 || answer->status > 413) std::abort();
+    if (!json.contains("error") && !json.contains("message")) std::abort();
   } else if (count > 0 && json.is_object()) {
     const auto& texts = json.at("translatedText");
     if (count != (texts.is_array() ? texts.size() : 1)) std::abort();

@@ -122,7 +122,7 @@ std::shared_ptr<Jobs::Job> Jobs::Submit(JobRequest request, Done done) {
   if (job->request.deadline != SteadyClock::time_point::max()) {
     deadlines_.emplace(job->request.deadline, job);
   }
-  store_->Prepare(job->request.route, job->request.is_html, job->request.alternatives,
+  store_->Prepare(job->request.route, job->request.choice,
                   [this, job](absl::StatusOr<NumberedPlan> plan) {
                     if (job->has_ended) return;
                     if (plan.ok()) {
@@ -139,7 +139,7 @@ std::shared_ptr<Jobs::Job> Jobs::Submit(JobRequest request, Done done) {
 // Hands the texts of a job to the feed, each with the tag that a text has whose units in front of
 // it are lines.
 void Jobs::Feed(const std::shared_ptr<Job>& job) {
-  const bool is_html = job->request.is_html;
+  const bool is_document = job->request.choice.text == TextKind::kDocument;
   const int64_t share = job->request.admission->share;
   int64_t tag = job->arrival;
   job->missing = job->request.texts.size();
@@ -148,7 +148,7 @@ void Jobs::Feed(const std::shared_ptr<Job>& job) {
     std::string& text = job->request.texts[i];
     // The translation of a document's unit depends on the elements around it, so whole documents
     // are in the cache.
-    const auto known = is_html ? Find(job.get(), text) : nullptr;
+    const auto known = is_document ? Find(job.get(), text) : nullptr;
     if (known != nullptr) {
       post_([this, job, i, known] { EndText(job, i, *known); });
       continue;
@@ -158,7 +158,7 @@ void Jobs::Feed(const std::shared_ptr<Job>& job) {
     fed.tag = tag;
     fed.share = share;
     fed.deadline = job->request.deadline;
-    if (!is_html) {
+    if (!is_document) {
       fed.find = [this, job](const TextUnit& line) { return Find(job.get(), line.source()); };
     }
     fed.on_unit = [this, job](const FedUnit& unit) { TakeUnit(job, unit); };
@@ -169,7 +169,7 @@ void Jobs::Feed(const std::shared_ptr<Job>& job) {
     };
     tag += share * TextFeed::CostOf(text);
     // The key of a document in the cache is made of its text once more, in EndText.
-    fed.text = is_html ? text : std::move(text);
+    fed.text = is_document ? text : std::move(text);
     absl::StatusOr<std::shared_ptr<TextFeed::Text>> feeding = feed_->Submit(std::move(fed));
     if (!feeding.ok()) {
       return post_([this, job, status = feeding.status()] { End(job, status); });
@@ -185,7 +185,8 @@ std::shared_ptr<const Translations> Jobs::Find(Job* job, const std::string& sour
 }
 
 void Jobs::TakeUnit(const std::shared_ptr<Job>& job, const FedUnit& unit) {
-  if (!job->request.is_html) cache_->Add(job->KeyOf(unit.unit.source()), unit.translations);
+  if (job->request.choice.text != TextKind::kDocument)
+    cache_->Add(job->KeyOf(unit.unit.source()), unit.translations);
   post_([this, job, tag = unit.tag, size = unit.unit.source().size(), from = unit.source_tokens,
          to = unit.target_tokens] {
     if (job->has_ended) return;
@@ -206,7 +207,7 @@ void Jobs::EndText(const std::shared_ptr<Job>& job, size_t index,
   if (!translations.ok()) return End(job, translations.status());
   RemoveRepeats(&*translations);
   job->translations[index] = *std::move(translations);
-  if (job->request.is_html) {
+  if (job->request.choice.text == TextKind::kDocument) {
     cache_->Add(job->KeyOf(job->request.texts[index]),
                 std::make_shared<const Translations>(job->translations[index]));
   }

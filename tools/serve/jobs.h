@@ -35,8 +35,7 @@ struct JobRequest {
   std::vector<std::string> texts;
   size_t characters = 0;  // the sum over all texts
   Route route;
-  bool is_html = false;
-  int alternatives = 0;
+  PlanChoice choice;
   std::shared_ptr<const Admission> admission;  // from Jobs::Admit
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };

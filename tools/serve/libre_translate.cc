@@ -19,6 +19,7 @@
 #include "tokenizer/unicode/characters.h"
 #include "tools/serve/answers.h"
 #include "tools/serve/source_language.h"
+#include "tools/serve/terms.h"
 
 namespace nibu::internal {
 namespace {
@@ -97,7 +98,8 @@ absl::Status ReadTexts(const Parameters& parameters, TranslateRequest* request) 
 
 absl::Status CheckLimits(const ServeOptions& options, TranslateRequest* request) {
   const auto beyond = [](size_t size, size_t limit) {
-    return Invalid("Invalid request: request (", size, ") exceeds text limit (", limit, ")");
+    return absl::OutOfRangeError(
+        absl::StrCat("Invalid request: request (", size, ") exceeds text limit (", limit, ")"));
   };
   const auto max_texts = static_cast<size_t>(options.max_texts);
   const auto max_characters = static_cast<size_t>(options.max_characters);
@@ -130,14 +132,15 @@ absl::Status AddToGroup(size_t text, const std::string& source, bool is_told,
 // 128 KB are looked at, since the network's thread waits for this; what short texts leave of that
 // is for the others. Of HTML, enough is looked at to get behind a link with its attributes.
 absl::Status AddDetected(const Catalog& catalog, TranslateRequest* request) {
-  const size_t least = request->is_html ? 512 : 64;
+  const bool is_html = request->choice.markup != Markup::kNone;
+  const size_t least = is_html ? 512 : 64;
   size_t left = 128 << 10;
   for (size_t i = 0; i < request->texts.size(); ++i) {
     const size_t most = std::max(least, left / (request->texts.size() - i));
     const absl::string_view text = absl::string_view(request->texts[i]).substr(0, most);
     left -= std::min(left, text.size());
-    Json& detected = request->detected.emplace_back(
-        ChooseSource(text, request->is_html, request->target, catalog));
+    Json& detected =
+        request->detected.emplace_back(ChooseSource(text, is_html, request->target, catalog));
     NIBU_RETURN_IF_ERROR(
         AddToGroup(i, detected["language"], detected["confidence"] > 0, catalog, request));
   }
@@ -150,10 +153,13 @@ Json ListOf(const ServedLanguage& language) {
 
 }  // namespace
 
-absl::StatusOr<TranslateRequest> ReadTranslateRequest(const Parameters& parameters,
-                                                      const Catalog& catalog,
-                                                      const ServeOptions& options) {
+absl::StatusOr<TranslateRequest> ReadLibreTranslate(const HttpRequest& http,
+                                                    const Parameters& parameters,
+                                                    const RequestContext& context) {
+  const Catalog& catalog = context.catalog;
+  const ServeOptions& options = context.options;
   TranslateRequest request;
+  request.write = TranslateAnswer;
   NIBU_RETURN_IF_ERROR(ReadTexts(parameters, &request));
   NIBU_ASSIGN_OR_RETURN(std::string source, CodeOf(parameters, "source"));
   NIBU_ASSIGN_OR_RETURN(const std::string target, CodeOf(parameters, "target"));
@@ -161,15 +167,18 @@ absl::StatusOr<TranslateRequest> ReadTranslateRequest(const Parameters& paramete
   if (alternatives > options.max_alternatives) {
     return Invalid("Invalid request: alternatives parameter must be <= ", options.max_alternatives);
   }
-  request.alternatives = static_cast<int>(alternatives);
-  if (request.alternatives != alternatives) {
+  request.choice.alternatives = static_cast<int>(alternatives);
+  if (request.choice.alternatives != alternatives) {
     return Invalid("Invalid request: alternatives parameter is not a whole number");
   }
   NIBU_ASSIGN_OR_RETURN(request.timeout, NumberOf(parameters, "timeout"));
   NIBU_RETURN_IF_ERROR(CheckLimits(options, &request));
 
   const Json* const format = parameters.Find("format");
-  request.is_html = format != nullptr && *format == "html";
+  if (format != nullptr && *format == "html") {
+    request.choice.markup = Markup::kHtml;
+    request.choice.text = TextKind::kDocument;
+  }
   const bool is_auto = source == "auto";
   const ServedLanguage* const from = is_auto ? nullptr : catalog.FindLanguage(source);
   const ServedLanguage* const to = catalog.FindLanguage(target);
@@ -180,6 +189,8 @@ absl::StatusOr<TranslateRequest> ReadTranslateRequest(const Parameters& paramete
     return Invalid(name, " format is not supported");
   }
   request.target = to->code;
+  NIBU_ASSIGN_OR_RETURN(request.choice.terms,
+                        ReadTerms(parameters, is_auto ? "" : from->code, to->code, context));
   if (is_auto) {
     NIBU_RETURN_IF_ERROR(AddDetected(catalog, &request));
     return request;
@@ -197,14 +208,14 @@ HttpAnswer TranslateAnswer(const TranslateRequest& request,
   for (const Translations& translation : translations) {
     texts.push_back(translation.at(0));
     // LibreTranslate has no alternatives for HTML.
-    const bool has_others = translation.size() > 1 && !request.is_html;
+    const bool has_others = translation.size() > 1 && request.choice.text != TextKind::kDocument;
     alternatives.push_back(has_others
                                ? Json(Translations(translation.begin() + 1, translation.end()))
                                : Json::array());
   }
   const auto shape = [&](Json&& list) { return request.is_list ? std::move(list) : list[0]; };
   Json answer = {{"translatedText", shape(std::move(texts))}};
-  if (request.alternatives > 0) answer["alternatives"] = shape(std::move(alternatives));
+  if (request.choice.alternatives > 0) answer["alternatives"] = shape(std::move(alternatives));
   if (!request.detected.empty()) answer["detectedLanguage"] = shape(Json(request.detected));
   return JsonAnswer(answer);
 }
@@ -243,14 +254,14 @@ HttpAnswer SettingsAnswer(const Catalog& catalog, const ServeOptions& options, b
   if (target == languages.end()) target = languages.begin();
   return JsonAnswer({{"apiKeys", needs_key},
                      {"charLimit", options.max_characters},
-                     {"filesTranslation", false},
+                     {"filesTranslation", true},
                      {"frontendTimeout", 500},
                      {"keyRequired", needs_key},
                      {"language",
                       {{"source", {{"code", "auto"}, {"name", "Auto Detect"}}},
                        {"target", {{"code", target->code}, {"name", target->name}}}}},
                      {"suggestions", false},
-                     {"supportedFilesFormat", Json::array()}});
+                     {"supportedFilesFormat", {".txt", ".html", ".srt"}}});
 }
 
 HttpAnswer SpecAnswer() {
@@ -263,10 +274,13 @@ HttpAnswer SpecAnswer() {
 }
 
 absl::StatusOr<std::string> ApiKeyOf(const Parameters& parameters) {
-  const Json* const key = parameters.Find("api_key");
-  if (IsMissing(key)) return "";
-  if (!key->is_string()) return Invalid("Invalid request: api_key parameter is not a text");
-  return key->get<std::string>();
+  for (const char* name : {"api_key", "auth_key", "token"}) {
+    const Json* const key = parameters.Find(name);
+    if (IsMissing(key)) continue;
+    if (!key->is_string()) return Invalid("Invalid request: ", name, " parameter is not a text");
+    return key->get<std::string>();
+  }
+  return "";
 }
 
 }  // namespace nibu::internal

@@ -54,7 +54,7 @@ void MetricsText::AddValue(absl::string_view name, absl::string_view labels, dou
 
 void RequestCounts::Add(const std::string& path, int status, double seconds) {
   ++answers_[{path, status}];
-  if (path != "/translate") return;
+  if (path != "/translate" || status < 200) return;
   Histogram& times = times_[status / 100];
   ++times.count;
   times.seconds += seconds;

@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 
 namespace nibu::internal {
@@ -14,8 +15,9 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 // The most plans that are kept. They are small, but there may be many: one for each pair of
-// languages and number of alternatives.
+// languages and number of alternatives. Those with terms of their own are larger.
 constexpr size_t kMostPlans = 1000;
+constexpr size_t kTermsOfAPlan = 64;  // So many terms count as one plan.
 
 // Turns the error of a model that cannot be used into one for which no request is to blame.
 absl::StatusOr<std::shared_ptr<const nibu::Model>> OwnFault(
@@ -85,24 +87,36 @@ void ModelStore::PreloadFrom(size_t first, std::shared_ptr<const Catalog> catalo
   post_([done, status] { done(status); });
 }
 
-void ModelStore::Prepare(const Route& route, bool is_html, int alternatives, PlanReady ready) {
+void ModelStore::Prepare(const Route& route, const PlanChoice& choice, PlanReady ready) {
   for (const auto& model : {route.first, route.second}) {
     if (model != nullptr) model->last_use = SteadyClock::now();
   }
-  const PlanKey key = {route.first.get(), route.second.get(), route.src_lang, route.tgt_lang,
-                       is_html,           alternatives};
+  const PlanKey key = {route.first.get(),
+                       route.second.get(),
+                       route.src_lang,
+                       route.tgt_lang,
+                       choice.text,
+                       choice.markup,
+                       choice.split_sentences,
+                       choice.alternatives,
+                       choice.terms == nullptr ? "" : choice.terms->key};
   if (const auto known = plans_.find(key); known != plans_.end()) {
     if (known->second.plan.plan != nullptr) return ready(known->second.plan);
     known->second.waiting.push_back(std::move(ready));
     return;
   }
   // If there are too many plans, forgets all that are ready; they can be prepared again.
-  if (plans_.size() >= kMostPlans) {
+  size_t size = 0;
+  for (const auto& [other, known_plan] : plans_) {
+    const auto& terms = known_plan.choice.terms;
+    size += 1 + (terms == nullptr ? 0 : terms->glossary.size() / kTermsOfAPlan);
+  }
+  if (size >= kMostPlans) {
     std::erase_if(plans_, [](const auto& each) { return each.second.plan.plan != nullptr; });
   }
-  plans_[key] = {route, {}, {std::move(ready)}};
+  plans_[key] = {route, choice, {}, {std::move(ready)}};
   loader_.Post([=, this, options = options_] {
-    auto plan = MakePlan(route, is_html, alternatives, options);
+    auto plan = MakePlan(route, choice, options);
     post_([this, key, plan = std::move(plan)] { TakePlan(key, plan); });
   });
 }
@@ -157,8 +171,8 @@ absl::StatusOr<std::shared_ptr<const nibu::Model>> ModelStore::Load(
   return model->model;
 }
 
-absl::StatusOr<std::shared_ptr<const Plan>> ModelStore::MakePlan(const Route& route, bool is_html,
-                                                                 int alternatives,
+absl::StatusOr<std::shared_ptr<const Plan>> ModelStore::MakePlan(const Route& route,
+                                                                 const PlanChoice& choice,
                                                                  const StoreOptions& options) {
   NIBU_ASSIGN_OR_RETURN(std::shared_ptr<const nibu::Model> model,
                         Load(route.first, route.second, options));
@@ -169,16 +183,28 @@ absl::StatusOr<std::shared_ptr<const Plan>> ModelStore::MakePlan(const Route& ro
   nibu::Options text = options.text;
   text.src_lang = route.src_lang;
   text.tgt_lang = route.tgt_lang;
-  text.text = is_html ? TextKind::kDocument : TextKind::kLines;
-  text.markup = is_html ? Markup::kHtml : Markup::kNone;
-  text.num_hypotheses = 1 + alternatives;
-  // The beam must be as wide as the number of hypotheses, unless these are samples.
-  if (alternatives > 0 && text.sampling_topk == 1) {
+  text.text = choice.text;
+  text.markup = choice.markup;
+  text.split_sentences = text.split_sentences && choice.split_sentences;
+  text.num_hypotheses = 1 + choice.alternatives;
+  int least_beam_size = choice.alternatives > 0 ? text.num_hypotheses : 1;
+  if (choice.terms != nullptr) {
+    text.glossary = choice.terms->glossary;
+    if (!text.glossary.empty()) least_beam_size = std::max(least_beam_size, 2);
+    std::string pattern = choice.terms->protect_pattern;
+    if (!pattern.empty() && !text.protect_pattern.empty()) {
+      pattern = absl::StrCat("(?:", text.protect_pattern, ")|", pattern);
+    }
+    if (!pattern.empty()) text.protect_pattern = pattern;
+  }
+  // The beam must be as wide as the number of hypotheses, unless these are samples, and a glossary
+  // needs one.
+  if (least_beam_size > 1 && text.sampling_topk == 1) {
     const int beam_size =
         text.beam_size.value_or(model->info().defaults.beam_size.value_or(kDefaultBeamSize));
-    text.beam_size = std::max(beam_size, text.num_hypotheses);
+    text.beam_size = std::max(beam_size, least_beam_size);
   }
-  text.return_scores = alternatives > 0;
+  text.return_scores = choice.alternatives > 0;
   return translator_->Prepare(std::move(model), text);
 }
 

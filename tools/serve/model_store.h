@@ -28,6 +28,25 @@ struct StoreOptions {
   std::chrono::seconds idle_time{};  // Models not needed for so long are unloaded; 0: none are.
 };
 
+// The phrases that a request wants to be translated in its own way.
+struct Terms {
+  std::string key;  // No other terms have it.
+  std::vector<GlossaryEntry> glossary;
+  std::string protect_pattern;  // What matches it stays as it is; may be empty.
+  // The languages for which the glossary is; empty: all.
+  std::string source;
+  std::string target;
+};
+
+// What requests choose of their plans; the rest is that of StoreOptions::text.
+struct PlanChoice {
+  TextKind text = TextKind::kLines;
+  Markup markup = Markup::kNone;
+  bool split_sentences = true;
+  int alternatives = 0;
+  std::shared_ptr<const Terms> terms;  // null: none
+};
+
 // A plan with a number that no other plan of this process has had.
 struct NumberedPlan {
   std::shared_ptr<const Plan> plan;
@@ -66,7 +85,7 @@ class ModelStore {
 
   // Calls `ready` with the plan for a route: at once if the plan is known, or later on the
   // network's thread, once its models are loaded.
-  void Prepare(const Route& route, bool is_html, int alternatives, PlanReady ready);
+  void Prepare(const Route& route, const PlanChoice& choice, PlanReady ready);
 
   // Unloads models that have been idle for too long, and frees what unloaded ones have left. To be
   // called every few seconds as long as has_idle_time().
@@ -81,10 +100,11 @@ class ModelStore {
   void Stop() { loader_.Stop(); }
 
  private:
-  using PlanKey =
-      std::tuple<const ServedModel*, const ServedModel*, std::string, std::string, bool, int>;
+  using PlanKey = std::tuple<const ServedModel*, const ServedModel*, std::string, std::string,
+                             TextKind, Markup, bool, int, std::string>;
   struct KnownPlan {
     Route route;
+    PlanChoice choice;
     NumberedPlan plan;
     std::vector<PlanReady> waiting;  // callers that wait for the plan
   };
@@ -99,8 +119,7 @@ class ModelStore {
   // Does Preload for a catalog's models from index `first` on.
   void PreloadFrom(size_t first, std::shared_ptr<const Catalog> catalog,
                    const StoreOptions& options, std::function<void(absl::Status)> done);
-  absl::StatusOr<std::shared_ptr<const Plan>> MakePlan(const Route& route, bool is_html,
-                                                       int alternatives,
+  absl::StatusOr<std::shared_ptr<const Plan>> MakePlan(const Route& route, const PlanChoice& choice,
                                                        const StoreOptions& options);
   void Unload(const std::shared_ptr<ServedModel>& model);
   void ReportLoaded();

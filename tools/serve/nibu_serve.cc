@@ -180,9 +180,18 @@ class Reloader {
                                   RaiseFileLimit(&limited.http);
                                   Apply(limited, service_, server_);
                                   WarnIfOpen(limited, *server_);
+                                  ReadGlossaries();
                                 }
                                 End(status);
                               });
+  }
+
+  void ReadGlossaries() {
+    if (!service_->glossaries().is_open()) return;
+    service_->glossaries().ReadAgain([](const absl::Status& status) {
+      if (status.ok()) return;
+      PrintError(absl::StrCat("SIGHUP: ", status.message(), "; the glossaries stay as they were"));
+    });
   }
 
   void End(const absl::Status& status) {
@@ -266,6 +275,9 @@ absl::Status Run(int argc, char** argv) {
   server->SetSecondsToWait([&] { return service->jobs().SecondsToWait(); });
   Apply(configuration, service.get(), server.get());
   WarnIfOpen(configuration, *server);
+  if (!settings.serve.glossaries.empty()) {
+    NIBU_RETURN_IF_ERROR(service->glossaries().Open(settings.serve.glossaries));
+  }
 
   // The server listens while the models are being loaded; /ready says when they are there.
   absl::Status status;

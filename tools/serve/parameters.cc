@@ -29,14 +29,26 @@ constexpr size_t kMostFields = 10000;
 constexpr size_t kMostValues = 20000;
 
 // The parameters that are read. Of others it does not matter which value counts.
-constexpr absl::string_view kNames[] = {"q",       "source", "target", "format", "alternatives",
-                                        "timeout", "api_key"};
+constexpr absl::string_view kNames[] = {
+    "q",           "source",      "target",       "format",   "alternatives",     "timeout",
+    "api_key",     "source_lang", "target_lang",  "glossary", "do_not_translate", "auth_key",
+    "glossary_id", "entries",     "tag_handling", "token"};
+// The parameter that forms repeat for each text of a list.
+constexpr absl::string_view kList = "text";
+// The parameters that the query of a request may have whose body is JSON.
+constexpr const char* kKeys[] = {"api_key", "auth_key", "token"};
 
 // Adds a field. A second one of its name would be lost, which does no harm if it says the same; but
 // two equal texts are a client's list of texts.
 absl::Status AddField(std::string name, std::string value, Parameters* parameters) {
   constexpr size_t kMostNamed = 60;
   if (parameters->values.size() >= kMostFields) return Invalid("the form has too many fields");
+  if (name == kList) {
+    nlohmann::json& list = parameters->values[name];
+    if (list.size() >= kMostFields) return Invalid("the form has too many texts");
+    list.push_back(std::move(value));
+    return absl::OkStatus();
+  }
   const auto known = parameters->values.find(name);
   const bool is_read = absl::c_linear_search(kNames, name);
   if (known != parameters->values.end() && is_read && (name == "q" || known->second != value)) {
@@ -98,8 +110,14 @@ absl::Status ReadPart(absl::string_view part, Parameters* parameters) {
     const std::pair<absl::string_view, absl::string_view> header =
         absl::StrSplit(line, absl::MaxSplits(':', 1));
     if (!absl::EqualsIgnoreCase(header.first, "Content-Disposition")) continue;
-    if (HeaderParameter(header.second, "filename").has_value()) return absl::OkStatus();
-    if (std::optional<std::string> name = HeaderParameter(header.second, "name")) {
+    std::optional<std::string> name = HeaderParameter(header.second, "name");
+    if (std::optional<std::string> file = HeaderParameter(header.second, "filename")) {
+      if (name != "file") return absl::OkStatus();
+      parameters->file_name = *std::move(file);
+      parameters->file = std::string(content);
+      return absl::OkStatus();
+    }
+    if (name.has_value()) {
       return AddField(*std::move(name), std::string(content), parameters);
     }
   }
@@ -160,8 +178,16 @@ absl::StatusOr<Parameters> ReadParameters(const HttpRequest& request) {
       (absl::StartsWithIgnoreCase(type, "application/") && absl::EndsWithIgnoreCase(type, "+json"));
   const absl::string_view body = request.body;
   const bool looks_like_json = absl::StartsWith(absl::StripLeadingAsciiWhitespace(body), "{");
-  if (is_json || (looks_like_json && !is_multipart)) return ReadJson(body);
   Parameters parameters;
+  if (is_json || (looks_like_json && !is_multipart)) {
+    NIBU_ASSIGN_OR_RETURN(parameters, ReadJson(body));
+    Parameters query;
+    NIBU_RETURN_IF_ERROR(ReadUrlEncoded(request.query, &query));
+    for (const char* name : kKeys) {
+      if (const nlohmann::json* key = query.Find(name)) parameters.values.emplace(name, *key);
+    }
+    return parameters;
+  }
   parameters.is_form = true;
   NIBU_RETURN_IF_ERROR(ReadUrlEncoded(request.query, &parameters));
   if (is_multipart) {

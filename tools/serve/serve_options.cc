@@ -102,6 +102,11 @@ absl::Span<const OptionRow> ServeOptionRows() {
           {.help = "Memory for translations that are kept, for those who ask again; 0 keeps none.",
            .least = 0,
            .most = 1e6}),
+      Row<&ServeOptions::glossaries>(
+          {.help = "Folder of glossaries, which requests name. In each file NAME.tsv a line is "
+                   "\"SOURCE<tab>TARGET\". Clients of DeepL's interface may add files and delete "
+                   "theirs. The folder is read again at SIGHUP.",
+           .type = "path"}),
       Row<&ServeOptions::api_keys>(
           {.help =
                "File of keys, one in each line, of which a request must have one. Behind it may "

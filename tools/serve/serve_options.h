@@ -33,6 +33,7 @@ struct ServeOptions {
   int max_queue = 512;
   int max_queue_characters = 2'000'000;
   int cache_megabytes = 64;
+  std::string glossaries;
 
   std::string api_keys;
   int requests_per_minute = 0;

@@ -15,9 +15,13 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "tools/cli/flags.h"
 #include "tools/serve/answers.h"
+#include "tools/serve/libre_translate.h"
+#include "tools/serve/other_clients.h"
+#include "tools/serve/service_call.h"
 
 namespace nibu::internal {
 namespace {
@@ -58,26 +62,14 @@ std::string Now() {
   return text;
 }
 
+// Returns the answer to a key that is missing or wrong, as the interface has it.
+HttpAnswer InFormOfKeys(HttpAnswer refusal, ErrorForm form) {
+  if (refusal.status == 429 || form == ErrorForm::kLibreTranslate) return refusal;
+  return form == ErrorForm::kDeepL ? ErrorAnswer(403, "Authorization failure, check the auth_key")
+                                   : ErrorAnswer(401, "Invalid access token");
+}
+
 }  // namespace
-
-// A path, the checks that apply to it, and what answers it.
-struct Service::Endpoint {
-  const char* path;
-  bool is_post;  // Its method is POST; otherwise it has GET and HEAD.
-  bool is_free;  // Neither keys nor limits apply to it.
-  // Answers at once; null: Translate does, later.
-  HttpAnswer (*answer)(const Service& service, const Parameters& parameters);
-};
-
-// A request on its way to its answer.
-struct Service::Exchange {
-  HttpReply reply;
-  std::string path;  // the path of its endpoint; empty: there is none
-  std::string method;
-  std::string address;
-  SteadyClock::time_point start = SteadyClock::now();
-  std::string facts;  // the request's languages and sizes for the log, without texts
-};
 
 // A translation on its way: a job for each language that its texts are in.
 struct Service::Batch {
@@ -88,55 +80,12 @@ struct Service::Batch {
   size_t missing = 0;  // jobs that have not ended
 };
 
-const Service::Endpoint* Service::Find(const std::string& path) {
-  static constexpr Endpoint kEndpoints[] = {
-      {"/translate", true, false, nullptr},
-      {"/detect", true, false,
-       [](const Service& service, const Parameters& parameters) {
-         return DetectAnswer(parameters, service.store_.catalog(), service.options_);
-       }},
-      {"/languages", false, true,
-       [](const Service& service, const auto&) {
-         return LanguagesAnswer(service.store_.catalog());
-       }},
-      {"/frontend/settings", false, true,
-       [](const Service& service, const auto&) {
-         return SettingsAnswer(service.store_.catalog(), service.options_,
-                               service.access_.needs_key());
-       }},
-      {"/spec", false, true, [](const auto&, const auto&) { return SpecAnswer(); }},
-      {"/health", false, true,
-       [](const auto&, const auto&) {
-         return JsonAnswer({{"status", "ok"}});
-       }},
-      {"/ready", false, true, [](const Service& service, const auto&) { return service.Ready(); }},
-      {"/metrics", false, true,
-       [](const Service& service, const auto&) { return service.Metrics(); }},
-      {"/suggest", true, true,
-       [](const auto&, const auto&) {
-         return ErrorAnswer(403, "Suggestions are disabled on this server.");
-       }},
-      {"/translate_file", true, true,
-       [](const auto&, const auto&) {
-         return ErrorAnswer(403, "Files translation are disabled on this server.");
-       }},
-  };
-  // A base address that ends in a slash is common: "http://127.0.0.1:5000//translate".
-  std::string plain;
-  for (const absl::string_view part : absl::StrSplit(path, '/', absl::SkipEmpty())) {
-    absl::StrAppend(&plain, "/", part);
-  }
-  for (const Endpoint& endpoint : kEndpoints) {
-    if (plain == endpoint.path) return &endpoint;
-  }
-  return nullptr;
-}
-
 Service::Service(nibu::Translator* translator, std::function<void(std::function<void()>)> post)
     : translator_(translator),
       cache_(0),
       store_(translator, post),
-      jobs_(translator, &store_, &cache_, post) {}
+      jobs_(translator, &store_, &cache_, post),
+      glossaries_(post) {}
 
 void Service::SetOptions(const ServeOptions& options) {
   options_ = options;
@@ -147,76 +96,95 @@ void Service::SetOptions(const ServeOptions& options) {
 void Service::Stop() {
   jobs_.Stop();
   store_.Stop();
+  glossaries_.Stop();
 }
 
 // Answers requests that have no endpoint or not its method; hands the others to Answer.
 HttpCancel Service::Handle(HttpRequest request, HttpReply reply) {
-  const Endpoint* const endpoint = Find(request.path);
+  std::string rest;
+  const Endpoint* const endpoint = Find(request.path, &rest);
+  const bool is_http = request.kind == HttpRequest::Kind::kHttp;
   const auto exchange = std::make_shared<Exchange>();
   exchange->reply = std::move(reply);
-  exchange->path = endpoint != nullptr ? endpoint->path : "";
-  exchange->method = request.method.substr(0, 16);
+  exchange->path = endpoint != nullptr ? std::string(endpoint->path) : "";
+  exchange->method = is_http ? request.method.substr(0, 16) : "WEBSOCKET";
   exchange->address = access_.AddressOf(request);
-  if (endpoint == nullptr) {
+  exchange->errors = ErrorFormOf(endpoint != nullptr ? endpoint->path : request.path);
+  if (endpoint == nullptr || (!is_http && endpoint->path != "/translate")) {
     End(exchange.get(), ErrorAnswer(404, "there is nothing here; see /spec"));
     return nullptr;
   }
-  const std::string methods = endpoint->is_post ? "OPTIONS, POST" : "GET, HEAD, OPTIONS";
-  const bool is_get = request.method == "GET" || request.method == "HEAD";
-  const bool is_post = request.method == "POST";
-  if (request.method == "OPTIONS") {
-    HttpAnswer answer;
-    answer.allow = methods;
-    answer.content_type = "text/plain";
-    End(exchange.get(), std::move(answer));
-    return nullptr;
+  if (!is_http) return Answer(*endpoint, request, std::move(rest), exchange);
+  std::vector<std::string> methods = absl::StrSplit(endpoint->methods, ", ");
+  const bool is_allowed = absl::c_linear_search(methods, request.method);
+  methods.emplace_back("OPTIONS");
+  absl::c_sort(methods);
+  HttpAnswer answer;
+  answer.content_type = "text/plain";
+  if (request.method != "OPTIONS") {
+    if (is_allowed) return Answer(*endpoint, request, std::move(rest), exchange);
+    answer =
+        ErrorAnswer(405, absl::StrCat("the method is not allowed here; it is ", endpoint->methods));
   }
-  if (endpoint->is_post ? !is_post : !is_get) {
-    HttpAnswer answer = ErrorAnswer(405, absl::StrCat("the method is not allowed here; it is ",
-                                                      endpoint->is_post ? "POST" : "GET"));
-    answer.allow = methods;
-    End(exchange.get(), std::move(answer));
-    return nullptr;
-  }
-  return Answer(*endpoint, request, exchange);
+  answer.allow = absl::StrJoin(methods, ", ");
+  End(exchange.get(), std::move(answer));
+  return nullptr;
 }
 
-// Checks that the client may ask, and answers at once, except for translations.
-HttpCancel Service::Answer(const Endpoint& endpoint, const HttpRequest& request,
+// Checks that the client may ask, and answers at once, except for translations and glossaries.
+HttpCancel Service::Answer(const Endpoint& endpoint, const HttpRequest& request, std::string rest,
                            const std::shared_ptr<Exchange>& exchange) {
   absl::StatusOr<Parameters> parameters = Parameters();
   std::string client;
   if (!endpoint.is_free) {
-    parameters = ReadParameters(request);
+    const bool is_post = request.method == "POST";
+    if (request.kind == HttpRequest::Kind::kHttp && (is_post || !request.body.empty())) {
+      parameters = ReadParameters(request);
+    } else {  // There is only a query, whatever the content type says.
+      HttpRequest query;
+      query.query = request.query;
+      parameters = ReadParameters(query);
+    }
     const auto api_key = parameters.ok() ? ApiKeyOf(*parameters) : parameters.status();
     if (!api_key.ok()) {
       End(exchange.get(), ErrorAnswer(400, std::string(api_key.status().message())));
       return nullptr;
     }
+    if (endpoint.read == ReadTranslate) exchange->errors = ErrorFormOf(*parameters);
     const std::string key = KeyOf(request, *api_key);
     // A trusted proxy that names no client may stand for many.
     const bool is_many = !access_.has_keys() && access_.IsProxy(exchange->address);
     client = is_many ? "" : access_.ClientOf(request, key);
     if (auto refusal = access_.Refuse(request, key, SteadyClock::now())) {
-      End(exchange.get(), *std::move(refusal));
+      End(exchange.get(), InFormOfKeys(*std::move(refusal), exchange->errors));
       return nullptr;
     }
   }
-  if (endpoint.answer == nullptr) return Translate(*parameters, client, exchange);
-  End(exchange.get(), endpoint.answer(*this, *parameters));
+  const Call call = {request, std::move(rest), *parameters, client, exchange};
+  if (request.kind == HttpRequest::Kind::kMessage) return Translate(ReadMarian, call);
+  if (request.kind == HttpRequest::Kind::kUpgrade) {
+    HttpAnswer accepted;
+    accepted.status = 101;
+    End(exchange.get(), std::move(accepted));
+    return nullptr;
+  }
+  if (endpoint.read != nullptr) return Translate(endpoint.read, call);
+  if (endpoint.answer == nullptr) return ChangeGlossaries(call);
+  End(exchange.get(), endpoint.answer(*this, call));
   return nullptr;
 }
 
 // Hands a request to the queue. Returns the function that cancels it if its client goes away.
-HttpCancel Service::Translate(const Parameters& parameters, const std::string& client,
-                              const std::shared_ptr<Exchange>& exchange) {
+HttpCancel Service::Translate(ReadRequest read_request, const Call& call) {
+  const std::shared_ptr<Exchange>& exchange = call.exchange;
   const auto end = [&](HttpAnswer answer) {
     End(exchange.get(), std::move(answer));
     return nullptr;
   };
   if (is_draining_) return end(Busy("the server is about to end"));
-  auto read = ReadTranslateRequest(parameters, store_.catalog(), options_);
-  if (!read.ok()) return end(ErrorAnswer(400, std::string(read.status().message())));
+  auto read =
+      read_request(call.http, call.parameters, {store_.catalog(), options_, glossaries_, &files_});
+  if (!read.ok()) return end(RefusedAnswer(read.status(), exchange->errors));
   const auto batch = std::make_shared<Batch>();
   batch->exchange = exchange;
   batch->request = *std::move(read);
@@ -226,8 +194,8 @@ HttpCancel Service::Translate(const Parameters& parameters, const std::string& c
       absl::StrCat(" ", request.groups.size() == 1 ? request.groups[0].source : "auto", ">",
                    request.target, " texts=", request.texts.size(), " characters=", characters);
   JobRequest all;
-  all.is_html = request.is_html;
-  all.alternatives = request.is_html ? 0 : request.alternatives;
+  all.choice = request.choice;
+  if (request.choice.text == TextKind::kDocument) all.choice.alternatives = 0;
   all.deadline = Deadline(request.timeout, options_.request_timeout);
   batch->translations.resize(request.texts.size());
   for (const TextGroup& group : request.groups) {
@@ -238,11 +206,12 @@ HttpCancel Service::Translate(const Parameters& parameters, const std::string& c
     // Without a route, the texts themselves are the answer.
     for (const size_t text : group.texts) batch->translations[text] = {request.texts[text]};
   }
-  if (batch->missing == 0) return end(TranslateAnswer(request, batch->translations));
-  if (auto refusal = access_.RefuseCharacters(client, characters, SteadyClock::now())) {
+  if (batch->missing == 0) return end(request.write(request, batch->translations));
+  if (auto refusal = access_.RefuseCharacters(call.client, characters, SteadyClock::now())) {
+    if (exchange->errors == ErrorForm::kDeepL) refusal->status = 456;  // "Quota exceeded"
     return end(*std::move(refusal));
   }
-  all.admission = jobs_.Admit(client, characters);
+  all.admission = jobs_.Admit(call.client, characters);
   if (all.admission == nullptr) return end(Busy("the server has too much to do; try again"));
   for (const TextGroup& group : request.groups) {
     if (group.route.has_value()) SubmitGroup(group, all, batch);
@@ -284,7 +253,7 @@ void Service::TakeGroup(const TextGroup& group,
   if (--batch->missing > 0) return;
   HttpAnswer answer;
   try {
-    answer = TranslateAnswer(batch->request, batch->translations);
+    answer = batch->request.write(batch->request, batch->translations);
   } catch (const std::bad_alloc&) {  // The translations are there, but their JSON has no room.
     batch->translations.clear();
     answer = Busy("there is not enough memory for the answer");
@@ -337,7 +306,7 @@ void Service::End(Exchange* exchange, HttpAnswer answer) {
     }
   }
   const HttpReply reply = std::exchange(exchange->reply, nullptr);
-  if (reply != nullptr) reply(std::move(answer));
+  if (reply != nullptr) reply(WithErrorForm(std::move(answer), exchange->errors));
 }
 
 }  // namespace nibu::internal

@@ -10,20 +10,23 @@
 
 #include "nibu/nibu.h"
 #include "tools/serve/access.h"
+#include "tools/serve/answers.h"
+#include "tools/serve/glossaries.h"
 #include "tools/serve/http.h"
 #include "tools/serve/jobs.h"
-#include "tools/serve/libre_translate.h"
 #include "tools/serve/metrics.h"
 #include "tools/serve/model_store.h"
 #include "tools/serve/parameters.h"
 #include "tools/serve/result_cache.h"
 #include "tools/serve/serve_options.h"
+#include "tools/serve/translate_request.h"
+#include "tools/serve/translated_files.h"
 #include "tools/text/model/catalog.h"
 
 namespace nibu::internal {
 
-// Used by the network's thread. Only translations take time; all other requests are answered at
-// once from memory.
+// Used by the network's thread. Only translations and changes of glossaries take time; all other
+// requests are answered at once from memory.
 class Service {
  public:
   // `post` hands a task to the network's thread; `translator` must outlive the service.
@@ -47,17 +50,20 @@ class Service {
   Access& access() { return access_; }
   ModelStore& store() { return store_; }
   ResultCache& cache() { return cache_; }
+  Glossaries& glossaries() { return glossaries_; }
   Jobs& jobs() { return jobs_; }
 
  private:
   struct Endpoint;
   struct Exchange;
   struct Batch;
-  static const Endpoint* Find(const std::string& path);
-  HttpCancel Answer(const Endpoint& endpoint, const HttpRequest& request,
+  struct Call;
+  // Returns the endpoint of a path, and the part of the path that it leaves to its endpoint.
+  static const Endpoint* Find(const std::string& path, std::string* rest);
+  HttpCancel Answer(const Endpoint& endpoint, const HttpRequest& request, std::string rest,
                     const std::shared_ptr<Exchange>& exchange);
-  HttpCancel Translate(const Parameters& parameters, const std::string& client,
-                       const std::shared_ptr<Exchange>& exchange);
+  HttpCancel Translate(ReadRequest read, const Call& call);
+  HttpCancel ChangeGlossaries(const Call& call);
   void SubmitGroup(const TextGroup& group, const JobRequest& all,
                    const std::shared_ptr<Batch>& batch);
   void TakeGroup(const TextGroup& group, absl::StatusOr<std::vector<Translations>> translations,
@@ -75,6 +81,8 @@ class Service {
   ResultCache cache_;
   ModelStore store_;
   Jobs jobs_;
+  Glossaries glossaries_;
+  TranslatedFiles files_;
   RequestCounts counts_;
   // The time of the start, in seconds since 1970.
   const double start_ =

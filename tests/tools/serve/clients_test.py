@@ -217,8 +217,9 @@ def own_page(server):
             for key, kind in (("charLimit", int), ("frontendTimeout", int), ("apiKeys", bool), ("keyRequired", bool),
                               ("supportedFilesFormat", list), ("suggestions", bool), ("filesTranslation", bool)):
                 check(name, type(found.get(key)) is kind, f"{key} is {found.get(key)!r}")
-            check(name, not found.get("suggestions") and not found.get("filesTranslation"),
-                  "suggestions or filesTranslation is on")
+            check(name, not found.get("suggestions") and found.get("filesTranslation")
+                  and found.get("supportedFilesFormat") == [".txt", ".html", ".srt"],
+                  "suggestions are on, or filesTranslation is off")
             language = found.get("language")
             for side, codes in (("source", ("auto", "en")), ("target", ("de",))):
                 value = language.get(side) if isinstance(language, dict) else None

@@ -107,6 +107,16 @@ class TestService {
     request.address = address;
     return Send(request);
   }
+  // Sends a request in JSON to any path, and waits for its answer.
+  HttpAnswer Post(const std::string& path, const Json& json, const std::string& key = "") {
+    HttpRequest request;
+    request.method = "POST";
+    request.path = path;
+    request.content_type = "application/json";
+    request.body = json.dump();
+    if (!key.empty()) request.authorization = absl::StrCat("DeepL-Auth-Key ", key);
+    return Await(Send(request));
+  }
   HttpAnswer Await(const std::shared_ptr<Pending>& pending) {
     RunUntil([&] { return pending->answer.has_value(); });
     return *pending->answer;
@@ -120,7 +130,8 @@ class TestService {
   HttpAnswer Get(const std::string& path, const std::string& method = "GET") {
     HttpRequest request;
     request.method = method;
-    request.path = path;
+    request.path = path.substr(0, path.find('?'));
+    if (request.path != path) request.query = path.substr(request.path.size() + 1);
     return Await(Send(request));
   }
   std::string ErrorOf(const Json& json) { return Ask(json).value("error", "no error"); }

@@ -1,0 +1,93 @@
+// Lists the paths of the server, and what answers each.
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "tools/serve/deepl.h"
+#include "tools/serve/libre_translate.h"
+#include "tools/serve/other_clients.h"
+#include "tools/serve/service_call.h"
+
+namespace nibu::internal {
+
+const Service::Endpoint* Service::Find(const std::string& path, std::string* rest) {
+  constexpr absl::string_view kGet = "GET, HEAD";
+  constexpr absl::string_view kPost = "POST";
+  constexpr absl::string_view kBoth = "GET, HEAD, POST";
+  const auto refuse_document = [](const Service&, const Call&) {
+    return ErrorAnswer(400, "Documents are not translated by this server.");
+  };
+  static const auto& endpoints = *new std::vector<Endpoint>{
+      {"/translate", kPost, false, nullptr, ReadTranslate},
+      {"/detect", kPost, false,
+       [](const Service& service, const Call& call) {
+         return DetectAnswer(call.parameters, service.store_.catalog(), service.options_);
+       }},
+      {"/languages", kGet, true,
+       [](const Service& service, const auto&) {
+         return LanguagesAnswer(service.store_.catalog());
+       }},
+      {"/frontend/settings", kGet, true,
+       [](const Service& service, const auto&) {
+         return SettingsAnswer(service.store_.catalog(), service.options_,
+                               service.access_.needs_key());
+       }},
+      {"/spec", kGet, true, [](const auto&, const auto&) { return SpecAnswer(); }},
+      {"/health", kGet, true,
+       [](const auto&, const auto&) {
+         return JsonAnswer({{"status", "ok"}});
+       }},
+      {"/ready", kGet, true, [](const Service& service, const auto&) { return service.Ready(); }},
+      {"/metrics", kGet, true,
+       [](const Service& service, const auto&) { return service.Metrics(); }},
+      {"/suggest", kPost, true,
+       [](const auto&, const auto&) {
+         return ErrorAnswer(403, "Suggestions are disabled on this server.");
+       }},
+      {"/translate_file", kPost, false, nullptr, ReadFileRequest},
+      {"/download_file/", kGet, true,
+       [](const Service& service, const Call& call) { return service.files_.Download(call.rest); }},
+      {"/imme", kPost, false, nullptr, ReadImmersive},
+      {"/v1/translate", kBoth, false, nullptr, ReadDeepL},
+      {"/v2/translate", kBoth, false, nullptr, ReadDeepL},
+      {"/v2/languages", kBoth, false,
+       [](const Service& service, const Call& call) {
+         return DeepLLanguagesAnswer(call.parameters, service.store_.catalog());
+       }},
+      {"/v3/languages", kGet, false,
+       [](const Service& service, const Call& call) {
+         return DeepLLanguagesV3Answer(call.parameters, service.store_.catalog(),
+                                       service.glossaries_.is_open());
+       }},
+      {"/v2/usage", kBoth, false,
+       [](const Service& service, const auto&) {
+         return DeepLUsageAnswer(service.jobs_.counts().characters);
+       }},
+      {"/v2/glossary-language-pairs", kGet, false,
+       [](const Service& service, const auto&) {
+         return DeepLGlossaryPairsAnswer(service.store_.catalog(), service.glossaries_.is_open());
+       }},
+      {"/v2/glossaries", kBoth, false, nullptr},
+      {"/v2/glossaries/", "DELETE, GET, HEAD", false, nullptr},
+      {"/v2/document", kPost, false, refuse_document},
+      {"/v2/document/", kBoth, false, refuse_document},
+  };
+  // A base address that ends in a slash is common: "http://127.0.0.1:5000//translate".
+  std::string plain;
+  for (const absl::string_view part : absl::StrSplit(path, '/', absl::SkipEmpty())) {
+    absl::StrAppend(&plain, "/", part);
+  }
+  for (const Endpoint& endpoint : endpoints) {
+    const bool has_rest = absl::EndsWith(endpoint.path, "/");
+    if (has_rest ? absl::StartsWith(plain, endpoint.path) : plain == endpoint.path) {
+      *rest = plain.substr(endpoint.path.size());
+      return &endpoint;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace nibu::internal
