@@ -91,15 +91,11 @@ void ModelStore::Prepare(const Route& route, const PlanChoice& choice, PlanReady
   for (const auto& model : {route.first, route.second}) {
     if (model != nullptr) model->last_use = SteadyClock::now();
   }
-  const PlanKey key = {route.first.get(),
-                       route.second.get(),
-                       route.src_lang,
-                       route.tgt_lang,
-                       choice.text,
-                       choice.markup,
-                       choice.split_sentences,
-                       choice.alternatives,
-                       choice.terms == nullptr ? "" : choice.terms->key};
+  const PlanKey key = {
+      route.first.get(),      route.second.get(),  route.src_lang,
+      route.tgt_lang,         choice.text,         choice.markup,
+      choice.split_sentences, choice.alternatives, choice.terms == nullptr ? "" : choice.terms->key,
+      choice.aligns_words};
   if (const auto known = plans_.find(key); known != plans_.end()) {
     if (known->second.plan.plan != nullptr) return ready(known->second.plan);
     known->second.waiting.push_back(std::move(ready));
@@ -183,6 +179,8 @@ absl::StatusOr<std::shared_ptr<const Plan>> ModelStore::MakePlan(const Route& ro
   nibu::Options text = options.text;
   text.src_lang = route.src_lang;
   text.tgt_lang = route.tgt_lang;
+  text.alignment = choice.aligns_words ? AlignmentKind::kHard : AlignmentKind::kNone;
+  text.alignment_level = AlignmentLevel::kWords;
   text.text = choice.text;
   text.markup = choice.markup;
   text.split_sentences = text.split_sentences && choice.split_sentences;

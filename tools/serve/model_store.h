@@ -45,6 +45,7 @@ struct PlanChoice {
   bool split_sentences = true;
   int alternatives = 0;
   std::shared_ptr<const Terms> terms;  // null: none
+  bool aligns_words = false;           // its results tell which words belong together
 };
 
 // A plan with a number that no other plan of this process has had.
@@ -101,7 +102,7 @@ class ModelStore {
 
  private:
   using PlanKey = std::tuple<const ServedModel*, const ServedModel*, std::string, std::string,
-                             TextKind, Markup, bool, int, std::string>;
+                             TextKind, Markup, bool, int, std::string, bool>;
   struct KnownPlan {
     Route route;
     PlanChoice choice;

@@ -64,7 +64,8 @@ std::string Now() {
 
 // Returns the answer to a key that is missing or wrong, as the interface has it.
 HttpAnswer InFormOfKeys(HttpAnswer refusal, ErrorForm form) {
-  if (refusal.status == 429 || form == ErrorForm::kLibreTranslate) return refusal;
+  const bool is_own = form == ErrorForm::kLibreTranslate || form == ErrorForm::kPage;
+  if (refusal.status == 429 || is_own) return refusal;
   return form == ErrorForm::kDeepL ? ErrorAnswer(403, "Authorization failure, check the auth_key")
                                    : ErrorAnswer(401, "Invalid access token");
 }
@@ -82,6 +83,7 @@ struct Service::Batch {
 
 Service::Service(nibu::Translator* translator, std::function<void(std::function<void()>)> post)
     : translator_(translator),
+      post_(post),
       cache_(0),
       store_(translator, post),
       jobs_(translator, &store_, &cache_, post),
@@ -169,7 +171,7 @@ HttpCancel Service::Answer(const Endpoint& endpoint, const HttpRequest& request,
     return nullptr;
   }
   if (endpoint.read != nullptr) return Translate(endpoint.read, call);
-  if (endpoint.answer == nullptr) return ChangeGlossaries(call);
+  if (endpoint.later != nullptr) return (this->*endpoint.later)(call);
   End(exchange.get(), endpoint.answer(*this, call));
   return nullptr;
 }

@@ -64,6 +64,7 @@ class Service {
                     const std::shared_ptr<Exchange>& exchange);
   HttpCancel Translate(ReadRequest read, const Call& call);
   HttpCancel ChangeGlossaries(const Call& call);
+  HttpCancel Align(const Call& call);
   void SubmitGroup(const TextGroup& group, const JobRequest& all,
                    const std::shared_ptr<Batch>& batch);
   void TakeGroup(const TextGroup& group, absl::StatusOr<std::vector<Translations>> translations,
@@ -76,6 +77,7 @@ class Service {
   void End(Exchange* exchange, HttpAnswer answer);
 
   nibu::Translator* const translator_;
+  const std::function<void(std::function<void()>)> post_;
   ServeOptions options_;
   Access access_;
   ResultCache cache_;

@@ -18,10 +18,10 @@ struct Service::Endpoint {
   absl::string_view path;     // One that ends in "/" stands for all paths that begin with it.
   absl::string_view methods;  // "POST"; "GET, HEAD"; ...
   bool is_free;               // Neither keys nor limits apply to it.
-  // Answers at once; or null, then `read` is the reader of a translation, or also null, then
-  // ChangeGlossaries answers.
+  // One of these answers: at once, by a translation that `read` reads, or in another way later.
   HttpAnswer (*answer)(const Service& service, const Call& call);
   ReadRequest read = nullptr;
+  HttpCancel (Service::*later)(const Call& call) = nullptr;
 };
 
 // A request on its way to its answer.

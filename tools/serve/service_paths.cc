@@ -9,6 +9,7 @@
 #include "tools/serve/deepl.h"
 #include "tools/serve/libre_translate.h"
 #include "tools/serve/other_clients.h"
+#include "tools/serve/page.h"
 #include "tools/serve/service_call.h"
 
 namespace nibu::internal {
@@ -20,7 +21,20 @@ const Service::Endpoint* Service::Find(const std::string& path, std::string* res
   const auto refuse_document = [](const Service&, const Call&) {
     return ErrorAnswer(400, "Documents are not translated by this server.");
   };
+  const auto page_file = [](const Service&, const Call& call) {
+    return PageFileAnswer(call.exchange->path);
+  };
   static const auto& endpoints = *new std::vector<Endpoint>{
+      {"/", kGet, true,
+       [](const Service& service, const auto&) {
+         return PageAnswer(service.store_.catalog(), service.access_.needs_key());
+       }},
+      {"/page", kPost, false, nullptr, ReadPage},
+      {"/align", kPost, false, nullptr, nullptr, &Service::Align},
+      {"/docs", kGet, true, page_file},
+      {"/page_style.css", kGet, true, page_file},
+      {"/page_program.js", kGet, true, page_file},
+      {"/docs_program.js", kGet, true, page_file},
       {"/translate", kPost, false, nullptr, ReadTranslate},
       {"/detect", kPost, false,
        [](const Service& service, const Call& call) {
@@ -70,8 +84,8 @@ const Service::Endpoint* Service::Find(const std::string& path, std::string* res
        [](const Service& service, const auto&) {
          return DeepLGlossaryPairsAnswer(service.store_.catalog(), service.glossaries_.is_open());
        }},
-      {"/v2/glossaries", kBoth, false, nullptr},
-      {"/v2/glossaries/", "DELETE, GET, HEAD", false, nullptr},
+      {"/v2/glossaries", kBoth, false, nullptr, nullptr, &Service::ChangeGlossaries},
+      {"/v2/glossaries/", "DELETE, GET, HEAD", false, nullptr, nullptr, &Service::ChangeGlossaries},
       {"/v2/document", kPost, false, refuse_document},
       {"/v2/document/", kBoth, false, refuse_document},
   };
@@ -80,8 +94,9 @@ const Service::Endpoint* Service::Find(const std::string& path, std::string* res
   for (const absl::string_view part : absl::StrSplit(path, '/', absl::SkipEmpty())) {
     absl::StrAppend(&plain, "/", part);
   }
+  if (plain.empty()) plain = "/";
   for (const Endpoint& endpoint : endpoints) {
-    const bool has_rest = absl::EndsWith(endpoint.path, "/");
+    const bool has_rest = absl::EndsWith(endpoint.path, "/") && endpoint.path != "/";
     if (has_rest ? absl::StartsWith(plain, endpoint.path) : plain == endpoint.path) {
       *rest = plain.substr(endpoint.path.size());
       return &endpoint;

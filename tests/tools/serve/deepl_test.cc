@@ -171,7 +171,7 @@ TEST_F(DeepLTest, SaysWhatIsWrong) {
 }
 
 TEST_F(DeepLTest, ChecksKeys) {
-  service_.service().access().Set({"secret"}, 0, {});
+  service_.service().access().Set({{{"secret", {}}}, {}}, {}, {});
   const std::string failure = "Authorization failure, check the auth_key";
   for (const char* path : {"/v2/translate", "/v2/languages", "/v2/usage", "/v2/glossaries"}) {
     EXPECT_EQ(MessageOf(service_.Post(path, Text("a")), 403), failure);
@@ -180,7 +180,7 @@ TEST_F(DeepLTest, ChecksKeys) {
   EXPECT_EQ(service_.Post("/v2/translate", Text("a"), "secret").status, 200);
   EXPECT_EQ(service_.Get("/v2/usage?auth_key=secret").status, 200);
   EXPECT_EQ(service_.Get("/v3/languages?resource=glossary").status, 403);
-  service_.service().access().Set({}, 1, {});
+  service_.service().access().Set({}, {1}, {});
   EXPECT_EQ(service_.Get("/v2/usage").status, 200);
   EXPECT_THAT(MessageOf(service_.Get("/v2/usage"), 429), HasSubstr("Slowdown"));
 }

@@ -33,7 +33,7 @@ TEST(OtherClientsTest, ImmersiveTranslate) {
     EXPECT_EQ(Json::parse(refused.body).count("error"), 1u);
   }
   // An add-on knows an address alone, so that the key may stand in its query.
-  service.service().access().Set({"secret"}, 0, {});
+  service.service().access().Set({{{"secret", {}}}, {}}, {}, {});
   EXPECT_EQ(ask({"A dog."}).status, 400);
   HttpRequest request;
   request.method = "POST";
@@ -68,7 +68,7 @@ TEST(OtherClientsTest, DeepLX) {
     EXPECT_EQ(refused["code"], 400) << wrong;
     EXPECT_EQ(refused.count("message"), 1u);
   }
-  service.service().access().Set({"secret"}, 0, {});
+  service.service().access().Set({{{"secret", {}}}, {}}, {}, {});
   EXPECT_EQ(service.Ask(request)["code"], 401);
 }
 
@@ -234,7 +234,7 @@ TEST(MarianMessagesTest, OpensWebSocketsForThoseWhoMay) {
   request.method = "GET";
   request.path = "/translate/";
   EXPECT_EQ(service.Await(service.Send(request)).status, 101);
-  service.service().access().Set({"secret"}, 0, {});
+  service.service().access().Set({{{"secret", {}}}, {}}, {}, {});
   EXPECT_EQ(service.Await(service.Send(request)).status, 400);
   EXPECT_EQ(Message("x", &service).status, 400);
   EXPECT_EQ(Message("x", &service, "api_key=secret").status, 200);
