@@ -49,11 +49,13 @@ ProgramInfo Program(Settings* settings) {
 // Opens the file of the targets, if there is one.
 absl::StatusOr<std::optional<InputLines>> OpenTargets(const CliOptions& cli,
                                                       const std::string& out) {
-  NIBU_RETURN_IF_ERROR(
-      Refuse({{cli.tsv != cli.tgt.empty(),
-               "give the targets with --tgt, or a file that has both with --src and --tsv"},
-              {cli.src == "-" && cli.tgt == "-",
-               "--src and --tgt cannot both be standard input; use --tsv"}}));
+  NIBU_RETURN_IF_ERROR(Refuse(
+      {{cli.tsv != cli.tgt.empty(),
+        "give the targets with --tgt, or a file that has both with --src and --tsv"},
+       {WasGiven("shard") && cli.shard.empty(), "--shard is empty; give K/N"},
+       {!cli.shard.empty() && cli.tgt == "-", "--shard needs files, and --tgt is standard input"},
+       {cli.src == "-" && cli.tgt == "-",
+        "--src and --tgt cannot both be standard input; use --tsv"}}));
   if (cli.tgt.empty()) return std::nullopt;
   return OpenLines({}, cli.tgt, out);
 }

@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
+#include "models/files/new_file.h"
 #include "nibu/nibu.h"
 #include "nlohmann/json.hpp"
 #include "tools/cli/cli_options.h"
@@ -79,6 +80,9 @@ absl::Status CheckTogether(const Settings& settings, const std::vector<std::stri
        {!is_text && cli.print_scores,
         "--print_scores is for --output_format=text; nbest and jsonl have the scores in them"},
        {cli.glossary == "-", "--glossary must be a file, not standard input"},
+       {WasGiven("shard") && cli.shard.empty(), "--shard is empty; give K/N"},
+       {!cli.shard.empty() && cli.target_prefix == "-",
+        "--shard needs files, and --target_prefix is standard input"},
        {cli.resume && (cli.src == "-" || cli.target_prefix == "-" || cli.out == "-"),
         "--resume needs files: --src and --out, and --target_prefix if there is one"},
        {cli.target_prefix == "-" && texts.empty() && cli.src == "-",
@@ -219,8 +223,9 @@ absl::StatusOr<std::shared_ptr<const Plan>> PreparePlan(
 }
 
 // Opens the output so that a later run can go on with it if this one is interrupted, where the
-// input can be read again. Returns the number of units that an earlier run has finished.
-absl::StatusOr<uint64_t> OpenForLater(Settings* settings, const ModelInfo& model, OutputFile* out) {
+// input can be read again. Returns what an earlier run has finished.
+absl::StatusOr<Finished> OpenForLater(Settings* settings, const ModelInfo& model,
+                                      const InputLines& source, OutputFile* out) {
   const CliOptions& cli = settings->cli;
   const auto is_file = [](const std::string& path) {
     std::error_code ignored;
@@ -228,9 +233,12 @@ absl::StatusOr<uint64_t> OpenForLater(Settings* settings, const ModelInfo& model
   };
   const bool can_go_on =
       cli.src != "-" && is_file(cli.src) && is_file(cli.target_prefix) && out->direct().empty();
-  if (!can_go_on && !cli.resume) return 0;
+  if (!can_go_on && !cli.resume) return Finished();
+  const std::string part = FollowLinks(cli.out) + ".part";
   NIBU_RETURN_IF_ERROR(
-      Refuse({{!can_go_on, "--resume needs regular files, not pipes and devices"}}));
+      Refuse({{!can_go_on, "--resume needs regular files, not pipes and devices"},
+              {source.IsSameFile(part),
+               absl::StrCat(part, ": is the file that is read; give the output another name")}}));
   NIBU_ASSIGN_OR_RETURN(auto run, DescribeRun(Program(settings), model, cli.src));
   return out->OpenPart(std::move(run), cli.resume);
 }
@@ -275,12 +283,16 @@ absl::Status Run(int argc, char** argv) {
   Options reading = is_text ? asked : Options();
   if (reading.src_lang.empty()) reading.src_lang = model->info().source_language;
   UnitSource units(&source, reading, goes_on);
-  NIBU_ASSIGN_OR_RETURN(const uint64_t done, OpenForLater(&settings, model->info(), &out));
-  NIBU_ASSIGN_OR_RETURN(const uint64_t first, units.Start(range, done));
+  Finished done;
+  if (texts.empty()) {
+    NIBU_ASSIGN_OR_RETURN(done, OpenForLater(&settings, model->info(), source, &out));
+  }
+  NIBU_ASSIGN_OR_RETURN(const uint64_t first, units.Start(range, done.units));
   if (prefixes.has_value()) NIBU_RETURN_IF_ERROR(SkipLines(first, &*prefixes));
 
   Totals totals(cli.warnings);
   totals.Begin(first);
+  totals.AddEarlier(done.failed, done.first_failed);
   const LineContext context = {translator.get(),
                                model,
                                asked,
@@ -292,7 +304,11 @@ absl::Status Run(int argc, char** argv) {
   const std::unique_ptr<LineTranslator> lines = NewLineTranslator(cli, &context);
   Pipeline::Options options;
   options.first = first;
-  options.report = [&](uint64_t next, double) { lines->Forget(next); };
+  options.report = [&](uint64_t next, double) {
+    lines->Forget(next);
+    const auto [failed, first_failed] = totals.FailedBefore(next);
+    out.RecordFailed(failed, first_failed);
+  };
   options.submit = [&](uint64_t index, const InputUnit& unit, Pipeline::Deliver deliver) {
     lines->Submit(index, unit, std::move(deliver));
   };

@@ -89,7 +89,7 @@ absl::Status OutputFile::Open() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<uint64_t> OutputFile::OpenPart(nlohmann::ordered_json run, bool resume) {
+absl::StatusOr<Finished> OutputFile::OpenPart(nlohmann::ordered_json run, bool resume) {
   ABSL_ASSERT(pending_ != nullptr && fd_ < 0);
   pending_ = std::make_unique<PendingPath>(path_, ".part");
   pending_->Keep();  // it may be another run's; and a run that fails leaves it to the next
@@ -123,19 +123,27 @@ absl::StatusOr<uint64_t> OutputFile::OpenPart(nlohmann::ordered_json run, bool r
   NIBU_RETURN_IF_ERROR(record->Write(finished_));
   recorded_ = finished_;
   record_ = std::move(record);
-  return earlier_units_ = finished_.units;
+  earlier_units_ = finished_.units;
+  return finished_;
 }
 
 void OutputFile::Record(uint64_t units) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (record_ == nullptr || fd_ < 0) return;
-  finished_ = {earlier_units_ + units, static_cast<uint64_t>(lseek(fd_, 0, SEEK_CUR))};
+  finished_.units = earlier_units_ + units;
+  finished_.bytes = static_cast<uint64_t>(lseek(fd_, 0, SEEK_CUR));
   // Units that the record lacks are done again, and those that it has must be on the disk, even if
   // the machine loses power. To wait for the disk each time would take longer than translating.
   const auto now = std::chrono::steady_clock::now();
   if (finished_.units == recorded_.units || now - recorded_at_ < std::chrono::seconds(1)) return;
   if (fdatasync(fd_) == 0 && record_->Write(finished_).ok()) recorded_ = finished_;
   recorded_at_ = now;
+}
+
+void OutputFile::RecordFailed(uint64_t failed, uint64_t first_failed) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  finished_.failed = failed;
+  finished_.first_failed = first_failed;
 }
 
 absl::Status OutputFile::Commit() {
@@ -163,7 +171,7 @@ std::string OutputFile::Abandon() {
   // If the disk is full, the last line may be incomplete.
   off_t size = lseek(fd_, 0, SEEK_END);
   char last = '\0';
-  while (size > 0 && pread(fd_, &last, 1, size - 1) == 1 && last != '\n') --size;
+  while (!is_binary_ && size > 0 && pread(fd_, &last, 1, size - 1) == 1 && last != '\n') --size;
   if (size <= 0) {
     pending_ = nullptr;  // removes the file
     return "";

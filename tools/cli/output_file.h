@@ -54,13 +54,17 @@ class OutputFile {
   absl::Status Open();
   // Opens the file for output that a later run can go on with: it is written to OUT.part, and
   // OUT.part.json says that `run` made it (see DescribeRun). With `resume`, goes on behind what an
-  // earlier run finished, whose number of units it returns; otherwise begins again. One run at a
+  // earlier run finished, which it returns; otherwise begins again. One run at a
   // time has the file. FailedPrecondition: OUT.part is that of another run, or is not one's at all;
   // Unavailable names a file that cannot be written. REQUIRES: the file is not written directly.
-  absl::StatusOr<uint64_t> OpenPart(nlohmann::ordered_json run, bool resume);
+  absl::StatusOr<Finished> OpenPart(nlohmann::ordered_json run, bool resume);
   bool is_open() const { return fd_ >= 0; }
   // Notes that so many units of this run are written, for OUT.part.json if there is one.
   void Record(uint64_t units);
+  // Notes that so many of all units that are written could not be translated; for Record.
+  void RecordFailed(uint64_t failed, uint64_t first_failed);
+  // Says that what is written has no lines, so that Abandon keeps all of it.
+  void SetBinary() { is_binary_ = true; }
   // REQUIRES: it is open.
   int fd() const {
     ABSL_ASSERT(fd_ >= 0);
@@ -89,6 +93,7 @@ class OutputFile {
   int fd_ = -1;
   std::unique_ptr<RunRecord> record_;  // null: no later run can go on
   uint64_t earlier_units_ = 0;         // finished by earlier runs
+  bool is_binary_ = false;
   Finished finished_;
   Finished recorded_;
   std::chrono::steady_clock::time_point recorded_at_;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -16,10 +17,11 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "engine/core/status_macros.h"
-#include "tools/cli/output_file.h"
+#include "tools/text/options/option_groups.h"
 
 namespace nibu::internal {
 namespace {
@@ -59,21 +61,54 @@ absl::Status AddFile(const fs::path& path, uint64_t most, uint64_t* size, uLong*
   return absl::OkStatus();
 }
 
-// Returns the size and checksum of a file, or of all files of a directory.
-absl::StatusOr<std::string> Fingerprint(const std::string& path, uint64_t most) {
+// Returns the size and checksum of all bytes of a file.
+absl::StatusOr<std::string> FilePrint(const std::string& path) {
+  uint64_t size = 0;
+  uLong crc = 0;
+  NIBU_RETURN_IF_ERROR(AddFile(path, kWhole, &size, &crc));
+  return absl::StrFormat("%d bytes, CRC-32 %08x", size, crc);
+}
+
+// Returns whether a file belongs to a model by its name: beside a model there may be anything, such
+// as the output.
+bool IsModelFile(const fs::path& path) {
+  constexpr absl::string_view kEndings[] = {
+      ".nibu", ".npz",  ".bin",  ".safetensors", ".pt",     ".pth", ".argosmodel", ".json",
+      ".yml",  ".yaml", ".spm",  ".model",       ".vocab",  ".bpe", ".codes",      ".s2t",
+      ".txt",  ".vmap", ".dict", ".tokens",      ".config", ".gz"};
+  return absl::c_linear_search(kEndings, absl::string_view(path.extension().native()));
+}
+
+// Returns the size and checksum of a model: a directory with all below it, or a file with those
+// beside it, which may be its vocabularies and configuration.
+absl::StatusOr<std::string> ModelPrint(const std::string& path) {
   std::set<fs::path> files;
   std::error_code error;
+  const bool is_whole = !fs::is_directory(path, error) && path.ends_with(".nibu");
+  const fs::path folder =
+      fs::is_directory(path, error) ? fs::path(path) : fs::path(path).parent_path();
+  if (is_whole || folder.empty()) files.insert(path);
+  const auto add = [&](const fs::directory_entry& entry) {
+    if (entry.is_regular_file(error) && IsModelFile(entry.path())) files.insert(entry.path());
+  };
   if (fs::is_directory(path, error)) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
-      if (entry.is_regular_file(error)) files.insert(entry.path());
+    for (const auto& entry : fs::recursive_directory_iterator(folder, error)) add(entry);
+  } else if (!is_whole) {
+    for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, error)) {
+      add(entry);
     }
-  } else {
-    files.insert(path);
   }
   uint64_t size = 0;
   uLong crc = 0;
-  for (const fs::path& file : files) NIBU_RETURN_IF_ERROR(AddFile(file, most, &size, &crc));
+  for (const fs::path& file : files) NIBU_RETURN_IF_ERROR(AddFile(file, kModelBytes, &size, &crc));
   return absl::StrFormat("%d bytes, CRC-32 %08x", size, crc);
+}
+
+// JSON has only UTF-8, and a value may have any bytes.
+std::string Utf8(const std::string& text) {
+  const std::string json = nlohmann::ordered_json(text).dump(
+      -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return nlohmann::ordered_json::parse(json).get<std::string>();
 }
 
 // Options that do not change what a run writes, or are described in another way.
@@ -98,23 +133,29 @@ absl::StatusOr<nlohmann::ordered_json> DescribeRun(const ProgramInfo& program,
   models.insert(models.end(), model.ensemble.begin(), model.ensemble.end());
   if (!model.pivot.empty()) models.push_back(model.pivot);
   for (const std::string& path : models) {
-    NIBU_ASSIGN_OR_RETURN(const std::string print, Fingerprint(path, kModelBytes));
+    NIBU_ASSIGN_OR_RETURN(const std::string print, ModelPrint(path));
     run["model"].push_back(print);
   }
   run["compute_type"] = ComputeTypeName(model.compute_type);
-  NIBU_ASSIGN_OR_RETURN(run["input"], Fingerprint(src, kWhole));
+  NIBU_ASSIGN_OR_RETURN(run["input"], FilePrint(src));
+  const Options built_in;
+  run["defaults"] = nlohmann::ordered_json::object();
+  for (const OptionRow& row : TextOptionRows()) {
+    if (row.equal(&model.defaults, &built_in)) continue;
+    run["defaults"][row.info.name] = Utf8(row.get(row.info, &model.defaults));
+  }
+  run["options"] = nlohmann::ordered_json::object();
   for (const ProgramOption& option : OptionsOf(program)) {
-    if (IsLeftOut(option.name())) continue;
     std::string value = option.value();
+    // A built-in value that was given takes precedence over that of the model.
+    const bool is_own = WasGiven(option.name()) || value != option.row->default_value;
+    if (IsLeftOut(option.name()) || !is_own) continue;
     std::error_code error;
     if (absl::string_view(option.row->info.type) == "path" && fs::exists(value, error)) {
-      NIBU_ASSIGN_OR_RETURN(
-          value, Fingerprint(value, fs::is_directory(value, error) ? kModelBytes : kWhole));
+      NIBU_ASSIGN_OR_RETURN(value,
+                            fs::is_directory(value, error) ? ModelPrint(value) : FilePrint(value));
     }
-    // A path may have any bytes, and JSON has only UTF-8.
-    run["options"][std::string(option.name())] =
-        nlohmann::ordered_json::parse(nlohmann::ordered_json(value).dump(
-            -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    run["options"][std::string(option.name())] = Utf8(value);
   }
   return run;
 }
@@ -125,35 +166,44 @@ RunRecord::~RunRecord() {
 
 absl::StatusOr<Finished> RunRecord::Read(bool must_fit) const {
   std::ifstream file(path_);
-  const auto found = nlohmann::ordered_json::parse(file, nullptr, /*allow_exceptions=*/false);
-  const auto number = [&](const char* name) {
-    return found.is_object() && found.contains(name) && found[name].is_number_unsigned();
-  };
-  if (!number("units") || !number("bytes")) {
+  // No record is nested deeper; the library's recursion is as deep as a value is.
+  const auto is_shallow = [](int depth, auto, auto&) { return depth < 8; };
+  auto found = nlohmann::ordered_json::parse(file, is_shallow, /*allow_exceptions=*/false);
+  Finished finished;
+  bool is_record = found.is_object();
+  for (const auto& [name, value] :
+       {std::pair("units", &finished.units), std::pair("bytes", &finished.bytes),
+        std::pair("failed", &finished.failed), std::pair("first_failed", &finished.first_failed)}) {
+    is_record = is_record && found.contains(name) && found[name].is_number_unsigned();
+    if (!is_record) break;
+    *value = found[name].get<uint64_t>();
+    found.erase(name);
+  }
+  if (!is_record) {
     return absl::FailedPreconditionError(
         absl::StrCat(part_, ": is there already, and ", path_,
                      " does not say what run it is of; remove it, or give --out another name"));
   }
-  const Finished finished = {found["units"].get<uint64_t>(), found["bytes"].get<uint64_t>()};
   if (!must_fit) return finished;
   const nlohmann::ordered_json ours = run_.flatten();
-  nlohmann::ordered_json theirs = found;
-  theirs.erase("units");
-  theirs.erase("bytes");
-  theirs = theirs.flatten();
-  for (const auto& [name, value] : ours.items()) {
-    const nlohmann::ordered_json old = theirs.value(name, nlohmann::ordered_json());
-    if (old == value) continue;
-    const size_t slash = name.rfind('/');
-    return absl::FailedPreconditionError(
-        absl::StrCat(part_, ": was made with another ",
-                     name.starts_with("/options/") ? "--" + name.substr(slash + 1) : name.substr(1),
-                     ", ", old.dump(), "; it is ", value.dump(),
-                     " now. Give what it was, or leave out --resume to begin again"));
+  const nlohmann::ordered_json theirs = found.flatten();
+  std::set<std::string> names;
+  for (const auto* run : {&ours, &theirs}) {
+    for (const auto& [name, value] : run->items()) names.insert(name);
   }
-  if (theirs.size() == ours.size()) return finished;
-  return absl::FailedPreconditionError(
-      absl::StrCat(part_, ": was made with other options; leave out --resume to begin again"));
+  for (const std::string& name : names) {
+    const auto value = [&](const nlohmann::ordered_json& run) {
+      return run.contains(name) ? run[name].dump() : std::string("none");
+    };
+    if (value(theirs) == value(ours)) continue;
+    const std::string option = "/options/";
+    return absl::FailedPreconditionError(absl::StrCat(
+        part_, ": was made with another ",
+        absl::StartsWith(name, option) ? "--" + name.substr(option.size()) : name.substr(1), ", ",
+        value(theirs), "; it is ", value(ours),
+        " now. Give what it was, or leave out --resume to begin again"));
+  }
+  return finished;
 }
 
 absl::Status RunRecord::Write(const Finished& finished) {
@@ -161,17 +211,21 @@ absl::Status RunRecord::Write(const Finished& finished) {
   text.back() = ',';  // in place of the closing brace
   // The numbers have room, so that the file keeps its size.
   const std::string numbers =
-      absl::StrFormat("\"units\":%20d,\"bytes\":%20d}\n", finished.units, finished.bytes);
-  const size_t begin = fd_ < 0 ? 0 : text.size();
-  if (fd_ < 0) {
-    fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (fd_ < 0) return CannotWrite(path_);
+      absl::StrFormat("\"failed\":%20d,\"first_failed\":%20d,\"units\":%20d,\"bytes\":%20d}\n",
+                      finished.failed, finished.first_failed, finished.units, finished.bytes);
+  const bool is_new = fd_ < 0;
+  // A new file takes the place of an older one only when it is whole.
+  const std::string new_path = path_ + ".new";
+  if (is_new) {
+    fd_ = open(new_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd_ < 0) return CannotWrite(new_path);
   }
+  const size_t begin = is_new ? 0 : text.size();
   text += numbers;
   const size_t size = text.size() - begin;
   if (pwrite(fd_, text.data() + begin, size, static_cast<off_t>(begin)) !=
           static_cast<ssize_t>(size) ||
-      (begin == 0 && ftruncate(fd_, static_cast<off_t>(size)) != 0)) {
+      (is_new && std::rename(new_path.c_str(), path_.c_str()) != 0)) {
     return CannotWrite(path_);
   }
   return absl::OkStatus();

@@ -15,15 +15,18 @@
 namespace nibu::internal {
 
 // Returns all that the output of a program depends on: its version, a checksum of the input `src`,
-// the models, and the options by name. Options that say where output goes, what is reported and how
-// fast the program is are left out. Unavailable names a file that cannot be read.
+// checksums and defaults of the models, and the options that are not as they were built in, by
+// name. Options that say where output goes, what is reported and how fast the program is are left
+// out. Unavailable names a file that cannot be read.
 absl::StatusOr<nlohmann::ordered_json> DescribeRun(const ProgramInfo& program,
                                                    const ModelInfo& model, const std::string& src);
 
 // How much of an output is finished.
 struct Finished {
   uint64_t units = 0;
-  uint64_t bytes = 0;  // of the output
+  uint64_t bytes = 0;         // of the output
+  uint64_t failed = 0;        // units that could not be translated
+  uint64_t first_failed = 0;  // the line in which the first one of them begins, from 0
 };
 
 // The file OUT.part.json beside the kept output OUT.part. Not thread-safe.

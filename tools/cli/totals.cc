@@ -21,7 +21,10 @@ void Totals::Add(uint64_t index, uint64_t line, const absl::StatusOr<nibu::Resul
     if (result->scored_whole && (scored_whole++ == 0 || line < first_scored_whole)) {
       first_scored_whole = line;
     }
-  } else if (failed++ == 0 || line < first_failed) {
+  } else {
+    failed_units_.insert(index);
+  }
+  if (!result.ok() && (failed++ == 0 || line < first_failed)) {
     const bool is_long = absl::IsOutOfRange(result.status());
     first_failed = line;
     first_failure = absl::StrCat(name(), result.status().message(),
@@ -38,6 +41,22 @@ void Totals::Add(uint64_t index, uint64_t line, const absl::StatusOr<nibu::Resul
     scored_tokens += best.tokens.size();
   }
   PrintWaiting(index, std::move(warning));
+}
+
+void Totals::AddEarlier(uint64_t units, uint64_t line) {
+  if (units == 0) return;
+  failed = failed_before_ = units;
+  first_failed = line;
+  first_failure = absl::StrCat("line ", line + 1, ", in an earlier run");
+}
+
+std::pair<uint64_t, uint64_t> Totals::FailedBefore(uint64_t index) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  while (!failed_units_.empty() && *failed_units_.begin() < index) {
+    failed_units_.erase(failed_units_.begin());
+    ++failed_before_;
+  }
+  return {failed_before_, first_failed};
 }
 
 void Totals::Skip(uint64_t index) {

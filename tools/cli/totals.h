@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "nibu/nibu.h"
@@ -34,6 +36,11 @@ struct Totals {
 
   // Says that the first unit has this index; to be called before the others, if it is not 0.
   void Begin(uint64_t index) { printed_ = index; }
+  // Adds units that an earlier run could not translate; the first of them begins in a `line`.
+  void AddEarlier(uint64_t units, uint64_t line);
+  // Returns the number of units in front of an index that could not be translated, and the line in
+  // which the first one that is known begins. The index is that of the last call, or a higher one.
+  std::pair<uint64_t, uint64_t> FailedBefore(uint64_t index);
   // Adds a unit of text that begins in a `line` of the input; to be called once for each unit.
   // Prints its warnings, in the order of units, if `prints`.
   void Add(uint64_t index, uint64_t line, const absl::StatusOr<nibu::Result>& result);
@@ -50,7 +57,9 @@ struct Totals {
   void PrintWaiting(uint64_t index, std::string warning);
 
   std::map<uint64_t, std::string> waiting_;  // warnings to be printed, by index; may be empty
-  uint64_t printed_ = 0;                     // index of the first unit whose warnings are not
+  std::set<uint64_t> failed_units_;          // those that FailedBefore has not counted yet
+  uint64_t failed_before_ = 0;
+  uint64_t printed_ = 0;  // index of the first unit whose warnings are not
 };
 
 }  // namespace nibu::internal

@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/models/files.h"
 #include "tests/paths.h"
 #include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
@@ -127,9 +128,9 @@ TEST_F(ResumeTest, OtherRunsAreRefused) {
     EXPECT_TRUE(fs::exists(part()) && fs::exists(record()));
   };
   refused("--beam_size=2", part() + ": was made with another --beam_size, \"4\"; it is \"2\" now");
-  refused("--shard=1/2", "was made with another --shard, \"\"; it is \"1/2\" now");
+  refused("--shard=1/2", "was made with another --shard, none; it is \"1/2\" now");
   refused("--compute_type=float32", "was made with another compute_type, \"int8\"");
-  refused("--model=" + TestdataPath("de-en"), "was made with another model/0");
+  refused("--model=" + TestdataPath("de-en"), "was made with another ");
   const std::string glossary = TestFile("glossary", "dog\tWelpe\n");
   refused("--glossary=" + glossary, "was made with another --glossary");
   const std::string lines = ReadFile(src_);
@@ -157,8 +158,14 @@ TEST_F(ResumeTest, DamagedAndForeignFiles) {
     std::ofstream(record()) << text;
     refused("--resume", "does not say what run it is of");
   }
-  std::ofstream(record()) << "{\"units\":1,\"bytes\":9999}";
-  refused("--resume", "was made with another program");
+  for (const std::string& text :
+       {std::string("{\"units\":1,\"bytes\":9}"),
+        absl::StrCat("{\"x\":", std::string(300'000, '['), std::string(300'000, ']'), "}")}) {
+    std::ofstream(record()) << text;
+    refused("--resume", "does not say what run it is of");
+  }
+  std::ofstream(record()) << "{\"units\":1,\"bytes\":9999,\"failed\":0,\"first_failed\":0}";
+  refused("--resume", "was made with another compute_type, none; it is \"int8\" now");
   // A new run begins again.
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   EXPECT_EQ(Run("--beam_size=1").status, 0);
@@ -167,6 +174,57 @@ TEST_F(ResumeTest, DamagedAndForeignFiles) {
   std::ofstream(part()) << "";
   fs::resize_file(part(), 1);
   refused("--beam_size=1 --resume", "has fewer bytes than");
+}
+
+// What the model's files say of the search counts as options do; a built-in value that is given
+// takes its place.
+TEST_F(ResumeTest, DefaultsOfModels) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
+  const TempFolder folder;
+  for (const auto& entry : fs::directory_iterator(CaptionsModelPath())) {
+    fs::copy(entry.path(), folder / entry.path().filename().string());
+  }
+  const std::string model = absl::StrCat("--model=", folder.path(), " --nosplit_sentences ");
+  const auto run = [&](const std::string& more) {
+    return Translate(absl::StrCat("--compute_type=int8 --threads=1 --src=", src_, " --out=", out_,
+                                  " ", model, more),
+                     "");
+  };
+  const Outcome ended = Shell(
+      absl::StrCat("ulimit -f 8; trap '' XFSZ; ", CaptionsProgram("nibu-translate"),
+                   " --compute_type=int8 --threads=1 --src=", src_, " --out=", out_, " ", model),
+      "");
+  ASSERT_EQ(ended.status, 1) << ended.err;
+  ExpectOneLineError("nibu-translate", run("--beam_size=4 --resume"), 1,
+                     "was made with another --beam_size, none; it is \"4\" now");
+  std::ofstream(folder / "generation_config.json") << "{\"num_beams\": 2}";
+  EXPECT_EQ(run("--resume").status, 1);
+  fs::remove(folder / "generation_config.json");
+  EXPECT_EQ(run("--resume").status, 0);
+}
+
+// A line that failed before the interruption is not forgotten.
+TEST_F(ResumeTest, FailedLinesAreRemembered) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
+  std::string longer;
+  for (int i = 0; i < 60; ++i) longer += "A dog runs on the beach ";
+  const std::string text = ReadFile(src_);
+  std::ofstream(src_) << "A dog runs.\n" << longer << "\n" << text;
+  const std::string flags = "--beam_size=1 --long_input=error --max_input_length=100";
+  ASSERT_EQ(Interrupt("TERM", flags).status, 143);
+  const Outcome resumed = Run(flags + " --resume");
+  EXPECT_EQ(resumed.status, 1);
+  EXPECT_THAT(resumed.err,
+              HasSubstr("1 line(s) could not be translated; the first is line 2, in an "
+                        "earlier run"));
+  ExpectWhole(flags);
+}
+
+TEST_F(ResumeTest, TheKeptPartIsNoInput) {
+  std::ofstream(part()) << "A dog runs.\n";
+  ExpectUsageError(Translate(absl::StrCat("--src=", part(), " --out=", out_), ""),
+                   absl::StrCat(part(), ": is the file that is read"));
+  EXPECT_EQ(ReadFile(part()), "A dog runs.\n");
 }
 
 TEST_F(ResumeTest, OneRunAtATime) {

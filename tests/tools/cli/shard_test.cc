@@ -122,6 +122,8 @@ TEST(ShardTest, Refusals) {
                          "A dog runs.\n"),
                    absl::StrCat(plain, path, ".gz is compressed with gzip"));
   refused("--src=/dev/null", plain + "/dev/null is a pipe or device");
+  ExpectUsageError(RunTranslate("--shard= --src=" + path), "--shard is empty; give K/N");
+  refused(absl::StrCat("--target_prefix=- --src=", path), "--target_prefix is standard input");
   refused("--text=paragraphs --src=" + path, "--shard is for lines");
   const std::string page = TestFile("page.html", "<p>A dog runs.</p>\n");
   const Outcome document = RunTranslate("--shard=1/2 --src=" + page);
