@@ -2,7 +2,6 @@
 
 #include "tools/serve/deepl.h"
 
-#include <ctime>
 #include <set>
 #include <utility>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "tools/serve/answers.h"
+#include "tools/serve/deepl_parameters.h"
 #include "tools/serve/libre_translate.h"
 #include "tools/serve/terms.h"
 
@@ -29,45 +29,6 @@ using Json = nlohmann::json;
 // The target languages for which DeepL takes "more" and "less" as formality.
 constexpr absl::string_view kFormal[] = {"de", "es", "fr", "it",    "ja",
                                          "nl", "pl", "pt", "pt-BR", "ru"};
-
-absl::Status OddValue(absl::string_view name) {
-  return Invalid("Value for '", name, "' not supported.");
-}
-
-// Returns a parameter as text, or "" if it is missing. Booleans are "1" and "0".
-absl::StatusOr<std::string> TextOf(const Parameters& parameters, const char* name) {
-  const Json* const value = parameters.Find(name);
-  if (value == nullptr || value->is_null()) return "";
-  if (value->is_boolean()) return value->get<bool>() ? "1" : "0";
-  if (value->is_number_integer()) return value->dump();
-  if (!value->is_string()) return OddValue(name);
-  return value->get<std::string>();
-}
-
-// Checks that a parameter is missing or one of these words.
-absl::StatusOr<std::string> WordOf(const Parameters& parameters, const char* name,
-                                   absl::Span<const absl::string_view> words) {
-  NIBU_ASSIGN_OR_RETURN(std::string word, TextOf(parameters, name));
-  if (word.empty() || absl::c_linear_search(words, absl::AsciiStrToLower(word))) {
-    return absl::AsciiStrToLower(word);
-  }
-  return OddValue(name);
-}
-
-absl::StatusOr<bool> FlagOf(const Parameters& parameters, const char* name) {
-  NIBU_ASSIGN_OR_RETURN(const std::string word,
-                        WordOf(parameters, name, {"0", "1", "true", "false"}));
-  return word == "1" || word == "true";
-}
-
-// Returns the language of a parameter, which may have a region, as in "EN-GB".
-absl::StatusOr<std::string> LanguageOf(const Parameters& parameters, const char* name,
-                                       const Catalog& catalog) {
-  NIBU_ASSIGN_OR_RETURN(const std::string code, TextOf(parameters, name));
-  const ServedLanguage* const language = catalog.FindLanguage(absl::AsciiStrToLower(code));
-  if (language == nullptr) return OddValue(name);
-  return language->code;
-}
 
 bool IsTarget(const std::string& code, const Catalog& catalog) {
   return absl::c_any_of(catalog.languages(), [&](const ServedLanguage& source) {
@@ -202,53 +163,6 @@ absl::Status CheckOthers(const Parameters& parameters, const std::string& target
   return WordOf(parameters, "tag_handling_version", {"v1", "v2"}).status();
 }
 
-// Splits a line of CSV, as RFC 4180 has it. Fields have no line breaks.
-std::vector<std::string> SplitCsv(absl::string_view line) {
-  std::vector<std::string> fields(1);
-  bool is_quoted = false;
-  for (size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '"' && is_quoted && i + 1 < line.size() && line[i + 1] == '"') {
-      fields.back() += line[i++];
-    } else if (line[i] == '"') {
-      is_quoted = !is_quoted;
-    } else if (line[i] == ',' && !is_quoted) {
-      fields.emplace_back();
-    } else {
-      fields.back() += line[i];
-    }
-  }
-  return fields;
-}
-
-// Reads the entries of a glossary. A source phrase may stand there once.
-absl::StatusOr<std::vector<GlossaryEntry>> ReadEntries(absl::string_view text, bool is_csv) {
-  std::vector<GlossaryEntry> entries;
-  std::set<std::string> sources;
-  for (const absl::string_view line : absl::StrSplit(text, absl::ByAnyChar("\r\n"))) {
-    if (absl::StripAsciiWhitespace(line).empty()) continue;
-    std::vector<std::string> fields =
-        is_csv ? SplitCsv(line) : std::vector<std::string>(absl::StrSplit(line, '\t'));
-    for (std::string& field : fields) {
-      absl::StripAsciiWhitespace(&field);
-      if (absl::StrContains(field, '\t')) fields.clear();
-      if (fields.empty()) break;
-    }
-    // In CSV the languages may follow.
-    const bool is_entry = fields.size() == 2 || (is_csv && fields.size() == 4);
-    if (!is_entry || fields[0].empty() || fields[1].empty()) {
-      return Invalid("Invalid glossary entries provided: entry ", entries.size() + 1,
-                     " is not a source and a target phrase");
-    }
-    if (!sources.insert(fields[0]).second) {
-      return Invalid("Invalid glossary entries provided: entry ", entries.size() + 1,
-                     " has the source phrase of another one");
-    }
-    entries.push_back({fields[0], fields[1]});
-  }
-  if (entries.empty()) return Invalid("Invalid glossary entries provided: there are none");
-  return entries;
-}
-
 }  // namespace
 
 absl::StatusOr<TranslateRequest> ReadDeepL(const HttpRequest& http, const Parameters& parameters,
@@ -380,69 +294,6 @@ HttpAnswer DeepLGlossaryPairsAnswer(const Catalog& catalog, bool has_glossaries)
     }
   }
   return JsonAnswer({{"supported_languages", std::move(pairs)}});
-}
-
-Json DeepLGlossaryInfo(const std::string& id, const StoredGlossary& glossary) {
-  std::tm utc{};
-  gmtime_r(&glossary.created, &utc);
-  char created[40];
-  // deepl-python needs the fraction.
-  std::strftime(created, sizeof(created), "%Y-%m-%dT%H:%M:%S.000000Z", &utc);
-  return {{"glossary_id", id},
-          {"name", glossary.name},
-          {"ready", true},
-          {"source_lang", absl::AsciiStrToLower(glossary.terms->source)},
-          {"target_lang", absl::AsciiStrToLower(glossary.terms->target)},
-          {"creation_time", created},
-          {"entry_count", glossary.terms->glossary.size()}};
-}
-
-HttpAnswer DeepLGlossaryAnswer(const std::string& id, bool wants_entries,
-                               const Glossaries& glossaries) {
-  if (id.empty()) {
-    Json list = Json::array();
-    for (const auto& [each, glossary] : glossaries.all()) {
-      if (glossary.has_languages()) list.push_back(DeepLGlossaryInfo(each, glossary));
-    }
-    return JsonAnswer({{"glossaries", std::move(list)}});
-  }
-  const StoredGlossary* const glossary = glossaries.Find(id);
-  if (glossary == nullptr || !glossary->has_languages()) {
-    return ErrorAnswer(404, "Glossary not found");
-  }
-  if (!wants_entries) return JsonAnswer(DeepLGlossaryInfo(id, *glossary));
-  HttpAnswer answer;
-  answer.content_type = "text/tab-separated-values; charset=UTF-8";
-  answer.body = GlossaryText(glossary->terms->glossary);
-  return answer;
-}
-
-absl::StatusOr<NewGlossary> ReadDeepLGlossary(const Parameters& parameters,
-                                              const Catalog& catalog) {
-  NewGlossary glossary;
-  constexpr size_t kMostName = 1024;
-  NIBU_ASSIGN_OR_RETURN(glossary.name, TextOf(parameters, "name"));
-  absl::StripAsciiWhitespace(&glossary.name);
-  const bool is_line = absl::c_none_of(glossary.name, [](char byte) {
-    return absl::ascii_iscntrl(static_cast<unsigned char>(byte));
-  });
-  if (glossary.name.empty() || glossary.name.size() > kMostName || !is_line) {
-    return Invalid("Missing or invalid argument: name");
-  }
-  NIBU_ASSIGN_OR_RETURN(glossary.terms.source, LanguageOf(parameters, "source_lang", catalog));
-  NIBU_ASSIGN_OR_RETURN(glossary.terms.target, LanguageOf(parameters, "target_lang", catalog));
-  if (!catalog.FindRoute(glossary.terms.source, glossary.terms.target).has_value()) {
-    return Invalid("Unsupported glossary source and target language pair");
-  }
-  NIBU_ASSIGN_OR_RETURN(const std::string format,
-                        WordOf(parameters, "entries_format", {"tsv", "csv"}));
-  if (format.empty()) return Invalid("Missing or invalid argument: entries_format");
-  NIBU_ASSIGN_OR_RETURN(const std::string entries, TextOf(parameters, "entries"));
-  if (entries.size() > Glossaries::kMostBytes) {
-    return absl::OutOfRangeError("the glossary is too large");
-  }
-  NIBU_ASSIGN_OR_RETURN(glossary.terms.glossary, ReadEntries(entries, format == "csv"));
-  return glossary;
 }
 
 }  // namespace nibu::internal

@@ -17,7 +17,8 @@ using SteadyClock = std::chrono::steady_clock;
 // The most plans that are kept. They are small, but there may be many: one for each pair of
 // languages and number of alternatives. Those with terms of their own are larger.
 constexpr size_t kMostPlans = 1000;
-constexpr size_t kTermsOfAPlan = 64;  // So many terms count as one plan.
+constexpr size_t kTermsOfAPlan = 64;   // So many terms, or so many bytes of a pattern,
+constexpr size_t kBytesOfAPlan = 256;  // count as one plan.
 
 // Turns the error of a model that cannot be used into one for which no request is to blame.
 absl::StatusOr<std::shared_ptr<const nibu::Model>> OwnFault(
@@ -105,7 +106,9 @@ void ModelStore::Prepare(const Route& route, const PlanChoice& choice, PlanReady
   size_t size = 0;
   for (const auto& [other, known_plan] : plans_) {
     const auto& terms = known_plan.choice.terms;
-    size += 1 + (terms == nullptr ? 0 : terms->glossary.size() / kTermsOfAPlan);
+    size += 1;
+    if (terms == nullptr) continue;
+    size += terms->glossary.size() / kTermsOfAPlan + terms->protect_pattern.size() / kBytesOfAPlan;
   }
   if (size >= kMostPlans) {
     std::erase_if(plans_, [](const auto& each) { return each.second.plan.plan != nullptr; });

@@ -16,7 +16,7 @@ namespace nibu::internal {
 // A request may bring so many terms of its own, of so many bytes together. They are prepared for
 // the model before the texts are translated.
 inline constexpr size_t kMostTerms = 1000;
-inline constexpr size_t kMostTermBytes = size_t{64} << 10;
+inline constexpr size_t kMostTermBytes = size_t{32} << 10;
 
 // Reads two parameters, and returns null if there is neither:
 //
