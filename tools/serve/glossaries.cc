@@ -129,12 +129,13 @@ void Glossaries::ReadAgain(std::function<void(absl::Status)> done) {
   thread_.Post([this, done = std::move(done), folder = folder_] {
     auto all = ReadFolder(folder);
     post_([this, done, all = std::move(all)]() mutable {
-      if (all.ok()) {
+      const absl::Status status = all.status();
+      if (status.ok()) {
         for (const auto& [id, glossary] : all_) bytes_ -= glossary.bytes;
         all_ = *std::move(all);
         for (const auto& [id, glossary] : all_) bytes_ += glossary.bytes;
       }
-      done(all.status());
+      done(status);
     });
   });
 }

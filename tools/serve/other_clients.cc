@@ -19,6 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr char kNoText[] = "";
 // The parameters that all shapes may have.
 constexpr const char* kOthers[] = {"glossary", "do_not_translate", "timeout"};
 
@@ -34,7 +35,7 @@ bool IsNllbServe(const Parameters& parameters) {
 // Returns a parameter, or `missing` if it is missing or empty.
 Json ValueOf(const Parameters& parameters, const char* name, const Json& missing) {
   const Json* const value = parameters.Find(name);
-  return value == nullptr || value->is_null() || *value == "" ? missing : *value;
+  return value == nullptr || value->is_null() || *value == kNoText ? missing : *value;
 }
 
 // Reads a request with texts and languages under their own names as LibreTranslate's. The languages
@@ -55,14 +56,15 @@ absl::StatusOr<TranslateRequest> ReadDeepLX(const HttpRequest& http, const Param
                                             const RequestContext& context) {
   const Json& text = *parameters.Find("text");
   const Json tags = ValueOf(parameters, "tag_handling", "");
-  if (tags != "" && tags != "html" && tags != "xml") {
+  const bool is_text = tags == kNoText;
+  if (!is_text && tags != "html" && tags != "xml") {
     return Invalid("Invalid tag_handling value. Allowed values are 'html' and 'xml'.");
   }
   const Json target = ValueOf(parameters, "target_lang", "");
   NIBU_ASSIGN_OR_RETURN(
       TranslateRequest request,
       ReadAs(http, parameters, text.is_array() && text.size() == 1 ? text[0] : text,
-             ValueOf(parameters, "source_lang", "auto"), target, tags == "" ? "text" : "html",
+             ValueOf(parameters, "source_lang", "auto"), target, is_text ? "text" : "html",
              context));
   if (tags == "xml") request.choice.markup = Markup::kXml;
   request.write = [](const TranslateRequest& read, const std::vector<Translations>& texts) {

@@ -155,8 +155,7 @@ absl::StatusOr<TranslateRequest> ReadFileRequest(const HttpRequest& http,
   same.values.erase("alternatives");
   if (is_srt) *subtitles = ReadSubtitles(parameters.file);
   // A list of one text, since a file may be empty.
-  same.values["q"] =
-      nlohmann::json::array({is_srt ? std::move(subtitles->captions) : parameters.file});
+  same.values["q"] = nlohmann::json::array({is_srt ? subtitles->captions : parameters.file});
   NIBU_ASSIGN_OR_RETURN(TranslateRequest request, ReadLibreTranslate(http, same, context));
   const bool is_https = absl::EqualsIgnoreCase(http.forwarded_proto, "https");
   request.write = [=, name = parameters.file_name, host = http.host, files = context.files](
