@@ -191,6 +191,7 @@ absl::StatusOr<Finished> RunRecord::Read(bool must_fit) const {
   for (const auto* run : {&ours, &theirs}) {
     for (const auto& [name, value] : run->items()) names.insert(name);
   }
+  names.erase("");  // the library's name for what is in an empty object
   for (const std::string& name : names) {
     const auto value = [&](const nlohmann::ordered_json& run) {
       return run.contains(name) ? run[name].dump() : std::string("none");

@@ -55,11 +55,12 @@ class MarianInput {
 // Returns the path of --output as the other programs write it: "-" is standard output.
 std::string MarianOutputPath(const MarianOptions& options);
 
-// Runs the pipeline, whose output is compressed if the file's name ends in .gz, and logs the time.
-absl::Status RunMarianLines(const MarianOptions& options, InputLines* lines,
-                            Pipeline::Options pipeline, const nibu::Translator& translator,
-                            const SpeedOptions& speed, OutputFile* out, MarianLog* log,
-                            SignalWatcher* signals);
+// Runs the pipeline, whose output is compressed if the file's name ends in .gz. Returns the seconds
+// that it took.
+absl::StatusOr<double> RunMarianLines(const MarianOptions& options, InputLines* lines,
+                                      Pipeline::Options pipeline,
+                                      const nibu::Translator& translator, const SpeedOptions& speed,
+                                      OutputFile* out, SignalWatcher* signals);
 
 }  // namespace nibu::internal
 

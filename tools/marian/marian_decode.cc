@@ -119,6 +119,8 @@ class LineDecoder {
 
   const Totals& totals() const { return totals_; }
   void EndLog() { speed_.End(); }
+  // The most tokens of a source, its end included, that are translated at a time.
+  int max_length() const { return translator_.max_input_length(*plan_) + 1; }
 
  private:
   struct Line {
@@ -240,16 +242,18 @@ absl::Status DecodeMarian(const MarianOptions& options, MarianLog* log, SignalWa
     absl::StatusOr<std::string> prefix = input.TakeSecond(&source);
     lines.Submit(index, std::move(source), std::move(prefix), std::move(deliver));
   };
-  NIBU_RETURN_IF_ERROR(RunMarianLines(options, input.first(), std::move(pipeline), **translator,
-                                      setup.speed, &out, log, signals));
+  NIBU_ASSIGN_OR_RETURN(const double seconds,
+                        RunMarianLines(options, input.first(), std::move(pipeline), **translator,
+                                       setup.speed, &out, signals));
   lines.EndLog();
   if (const Totals& totals = lines.totals(); totals.too_long > 0) {
     const bool is_cut = setup.text.long_input == LongInput::kTruncate;
-    const std::string message = absl::StrCat(
-        totals.too_long, " line(s) of more than --max-length=", options.Int("max-length"),
-        " tokens were ", is_cut ? "cut" : "split and translated in parts; Marian leaves them out");
+    const std::string message =
+        absl::StrCat(totals.too_long, " line(s) of more than ", lines.max_length(), " tokens were ",
+                     is_cut ? "cut" : "split and translated in parts");
     is_cut ? log->Warn(message) : PrintWarning(message);
   }
+  log->TotalTime(seconds);
   NIBU_RETURN_IF_ERROR(lines.totals().Failure("translated"));
   return input.HasMore() ? Invalid("the second file of --input has more lines than the first")
                          : absl::OkStatus();

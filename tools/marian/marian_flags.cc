@@ -80,7 +80,7 @@ constexpr MarianFlag kFlags[] = {
     {"output-sampling", 0, kUnderstood, kList, "text", "", "full", kDecode,
      "Sample: full [TEMPERATURE], or topk K [TEMPERATURE]. With --n-best, --beam-size samples are "
      "drawn."},
-    {"seed", 0, kUnderstood, kOne, "int", "0", "", kDecode,
+    {"seed", 0, kUnderstood, kOne, "text", "0", "", kDecode,
      "Seed of --output-sampling. The same seed gives the same output, 0 included."},
     {"force-decode", 0, kUnderstood, kSwitch, "bool", "false", "", kDecode,
      "Translations begin with the lines of the last --input, or the last field of --tsv."},

@@ -244,6 +244,9 @@ absl::StatusOr<MarianOptions> MarianOptions::Read(MarianCommand command,
     for (auto& [name, values] : read) given[name] = std::move(values);
   }
   for (auto& [name, values] : line) given[name] = std::move(values);
+  // The paths are changed now; a configuration that is printed must not say to change them again.
+  given.erase("relative-paths");
+  given.erase("interpolate-env-vars");
   return options;
 }
 

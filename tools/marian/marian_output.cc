@@ -114,6 +114,10 @@ absl::Status MarianLog::Open(const MarianOptions& options) {
 }
 
 void MarianLog::Info(absl::string_view text) { Add(kInfo, text); }
+void MarianLog::TotalTime(double seconds) {
+  Info(absl::StrFormat("Total time: %.5fs wall", seconds));
+}
+
 void MarianLog::Warn(absl::string_view text) { Add(kWarn, text); }
 
 void MarianLog::Add(int level, absl::string_view text) {

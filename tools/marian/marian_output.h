@@ -59,6 +59,8 @@ class MarianLog {
   void Info(absl::string_view text);
   // Does the same on the level warn.
   void Warn(absl::string_view text);
+  // Adds "Total time: 3.14159s wall", which scripts look for in the last line.
+  void TotalTime(double seconds);
 
  private:
   void Add(int level, absl::string_view text);

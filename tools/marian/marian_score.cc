@@ -67,11 +67,12 @@ std::string MarianOutputPath(const MarianOptions& options) {
   return path == "stdout" ? "-" : path;
 }
 
-absl::Status RunMarianLines(const MarianOptions& options, InputLines* lines,
-                            Pipeline::Options pipeline, const nibu::Translator& translator,
-                            const SpeedOptions& speed, OutputFile* out, MarianLog* log,
-                            SignalWatcher* signals) {
+absl::StatusOr<double> RunMarianLines(const MarianOptions& options, InputLines* lines,
+                                      Pipeline::Options pipeline,
+                                      const nibu::Translator& translator, const SpeedOptions& speed,
+                                      OutputFile* out, SignalWatcher* signals) {
   if (absl::EndsWith(options.Text("output"), ".gz")) {
+    out->SetBinary();
     const auto gzip = std::make_shared<GzipWriter>();
     pipeline.encode = [gzip](const std::string& bytes, bool is_last) {
       return gzip->Write(bytes, is_last);
@@ -80,10 +81,7 @@ absl::Status RunMarianLines(const MarianOptions& options, InputLines* lines,
   UnitSource units(lines, Options());
   CliOptions cli;
   cli.progress = false;
-  NIBU_ASSIGN_OR_RETURN(const double seconds, RunLines(&units, std::move(pipeline), translator,
-                                                       speed, cli, out, signals));
-  log->Info(absl::StrFormat("Total time: %.5fs wall", seconds));
-  return absl::OkStatus();
+  return RunLines(&units, std::move(pipeline), translator, speed, cli, out, signals);
 }
 
 absl::Status ScoreMarian(const MarianOptions& options, MarianLog* log, SignalWatcher* signals) {
@@ -112,8 +110,10 @@ absl::Status ScoreMarian(const MarianOptions& options, MarianLog* log, SignalWat
             ->Submit(source, *plan, {.key = index, .target = *std::move(target)}, end, kForever);
     if (!ticket.ok()) end(index, ticket.status());
   };
-  NIBU_RETURN_IF_ERROR(RunMarianLines(options, input.first(), std::move(pipeline), **translator,
-                                      setup.speed, &out, log, signals));
+  NIBU_ASSIGN_OR_RETURN(const double seconds,
+                        RunMarianLines(options, input.first(), std::move(pipeline), **translator,
+                                       setup.speed, &out, signals));
+  log->TotalTime(seconds);
   NIBU_RETURN_IF_ERROR(totals.Failure("scored"));
   return input.HasMore() ? Invalid("the second file of --train-sets has more lines than the first")
                          : absl::OkStatus();

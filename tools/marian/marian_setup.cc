@@ -85,7 +85,9 @@ absl::StatusOr<Options> ReadSearch(const MarianOptions& options) {
   const double longest = std::ceil(factor * (text.max_input_length + 1.0));
   text.max_decoding_length =
       static_cast<int>(std::min(longest, static_cast<double>(kDecodingLengths.most)));
-  text.seed = static_cast<uint64_t>(options.Int("seed"));
+  if (!absl::SimpleAtoi(options.Text("seed"), &text.seed)) {
+    return WrongUsage("--seed must be a whole number, not \"", options.Text("seed"), "\"");
+  }
   if (options.WasGiven("alignment")) text.alignment = AlignmentKind::kSoft;
   text.return_ends = true;
   // Greedy search for texts alone is the same without probabilities.

@@ -42,6 +42,9 @@ def main(source, out, *flags):
     column = options.pop("column", None)
     size = options.pop("blocksize", "1MiB")
     plugin = Nibu(options)
+    if os.path.isfile(source) and os.path.getsize(source) == 0:  # Dask finds no file in it
+        with open(out, "w", encoding="utf-8"):
+            return
     if column:
         frame = dask.dataframe.read_csv(source, blocksize=size, dtype=str, keep_default_na=False)
         frame[column] = frame[column].map_partitions(translate_column, plugin.name, meta=(column, object))
@@ -64,7 +67,11 @@ def main(source, out, *flags):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3:
+    if len(sys.argv) < 3 or not all(flag.startswith("--") and "=" in flag for flag in sys.argv[3:]):
         print(__doc__, file=sys.stderr)
         sys.exit(2)
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        print(f"corpus_dask.py: error: {type(error).__name__}: {error}", file=sys.stderr)
+        sys.exit(1)

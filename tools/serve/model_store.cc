@@ -182,8 +182,10 @@ absl::StatusOr<std::shared_ptr<const Plan>> ModelStore::MakePlan(const Route& ro
   nibu::Options text = options.text;
   text.src_lang = route.src_lang;
   text.tgt_lang = route.tgt_lang;
-  text.alignment = choice.aligns_words ? AlignmentKind::kHard : AlignmentKind::kNone;
-  text.alignment_level = AlignmentLevel::kWords;
+  if (choice.aligns_words) {
+    text.alignment = AlignmentKind::kHard;
+    text.alignment_level = AlignmentLevel::kWords;
+  }
   text.text = choice.text;
   text.markup = choice.markup;
   text.split_sentences = text.split_sentences && choice.split_sentences;

@@ -180,7 +180,7 @@ TEST_F(ResumeTest, DamagedAndForeignFiles) {
 // takes its place.
 TEST_F(ResumeTest, DefaultsOfModels) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
-  const TempFolder folder;
+  const testing::TempFolder folder;
   for (const auto& entry : fs::directory_iterator(CaptionsModelPath())) {
     fs::copy(entry.path(), folder / entry.path().filename().string());
   }
@@ -197,9 +197,10 @@ TEST_F(ResumeTest, DefaultsOfModels) {
   ASSERT_EQ(ended.status, 1) << ended.err;
   ExpectOneLineError("nibu-translate", run("--beam_size=4 --resume"), 1,
                      "was made with another --beam_size, none; it is \"4\" now");
+  const std::string config = ReadFile(folder / "generation_config.json");
   std::ofstream(folder / "generation_config.json") << "{\"num_beams\": 2}";
   EXPECT_EQ(run("--resume").status, 1);
-  fs::remove(folder / "generation_config.json");
+  std::ofstream(folder / "generation_config.json") << config;
   EXPECT_EQ(run("--resume").status, 0);
 }
 
