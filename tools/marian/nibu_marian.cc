@@ -74,11 +74,15 @@ absl::Status Run(int argc, char** argv) {
   BeginProgram(name);
   std::vector<std::string> arguments(argv + 1, argv + argc);
   MarianCommand command = name == "marian-scorer" ? MarianCommand::kScore : MarianCommand::kDecode;
+  std::string called = name;
   if (!arguments.empty() && (arguments[0] == "decode" || arguments[0] == "score")) {
-    if (arguments[0] == "score") command = MarianCommand::kScore;
+    if (arguments[0] == "score") {
+      command = MarianCommand::kScore;
+      called += " score";
+    }
     arguments.erase(arguments.begin());
   }
-  AnswerHelp(command == MarianCommand::kScore ? ScoreProgram(name) : DecodeProgram(name),
+  AnswerHelp(command == MarianCommand::kScore ? ScoreProgram(called) : DecodeProgram(name),
              arguments);
   if (name == "marian-server") return WrongUsage("this is no server; nibu-serve is one");
   NIBU_ASSIGN_OR_RETURN(const MarianOptions options, MarianOptions::Read(command, arguments));
