@@ -268,6 +268,19 @@ HttpAnswer SpecAnswer() {
   static const auto& spec = *[] {
     auto* json = new Json(Json::parse(kSpec));
     (*json)["info"]["version"] = NIBU_VERSION_STRING;
+    // What HTTP's own layer answers, whatever the path is.
+    const std::pair<const char*, const char*> errors[] = {
+        {"413", "The body, or what it asks for, is too large."},
+        {"415", "The body has a content encoding."},
+        {"431", "The head is too large."}};
+    for (auto& [path, operations] : (*json)["paths"].items()) {
+      if (!operations.contains("post")) continue;
+      for (const auto& [status, when] : errors) {
+        auto& answer = operations["post"]["responses"][status];
+        if (answer.is_null())
+          answer = {{"description", when}, {"schema", {{"$ref", "#/definitions/Error"}}}};
+      }
+    }
     return json;
   }();
   return JsonAnswer(spec);

@@ -45,21 +45,21 @@ function nameOf(code) {
 }
 
 // Fills the target's languages with those that the source's can be translated into.
-function fillTargets() {
+function fillTargets(asked) {
   const source = $('source').value;
   const targets = new Set(languages.filter(each => source === AUTO || each.code === source)
     .flatMap(each => each.targets).filter(code => code !== source));
-  const wanted = $('target').value || remember('target');
+  const wanted = asked || remember('target') || $('target').value;
   $('target').replaceChildren(...[...targets].sort((a, b) => nameOf(a).localeCompare(nameOf(b)))
     .map(code => new Option(nameOf(code), code, false, code === wanted)));
 }
 
-function fillSources() {
-  const wanted = remember('source') || $('source').value || AUTO;
+function fillSources(asked, askedTarget) {
+  const wanted = asked || remember('source') || $('source').value || AUTO;
   const sources = languages.filter(each => each.targets.some(code => code !== each.code));
   $('source').replaceChildren(new Option('Detect language', AUTO),
     ...sources.map(each => new Option(each.name, each.code, false, each.code === wanted)));
-  fillTargets();
+  fillTargets(askedTarget);
 }
 
 // Cuts a text at ends of lines into pieces of about PIECE characters.
@@ -350,12 +350,15 @@ async function start() {
     openFile(event.dataTransfer.files[0]);
   };
   $('swap').hidden = $('file_label').hidden = false;
+  // A link may have a text: /?q=...&source=en&target=de.
+  const asked = new URLSearchParams(location.search);
+  if (asked.get('q')) $('q').value = asked.get('q');
   count();
   try {
     const settings = await ask('frontend/settings');
     limit = settings.charLimit;
     languages = await ask('languages');
-    fillSources();
+    fillSources(asked.get('source'), asked.get('target'));
   } catch (error) {
     fail(error);
   }
