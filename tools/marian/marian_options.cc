@@ -302,7 +302,7 @@ std::vector<std::string> MarianOptions::Yaml(bool all) const {
 
 absl::Span<const OptionRow> MarianOptionRows() {
   static const auto& rows = *[] {
-    auto* const made = new std::vector<OptionRow>();
+    std::vector<OptionRow> made;
     constexpr absl::string_view kCommon =
         " config models model vocabs input train-sets output beam-size normalize max-length "
         "max-length-crop shortlist n-best alignment word-scores quiet quiet-translation log "
@@ -312,9 +312,9 @@ absl::Span<const OptionRow> MarianOptionRows() {
       info.type = flag.type;
       info.programs = flag.commands;
       info.is_common = absl::StrContains(kCommon, absl::StrCat(" ", flag.name, " "));
-      made->push_back({info, nullptr, nullptr, nullptr, nullptr, flag.defaults});
+      made.push_back({info, nullptr, nullptr, nullptr, nullptr, flag.defaults});
     }
-    return new std::vector<OptionRow>(OptionRows(*made));
+    return new std::vector<OptionRow>(OptionRows(made));
   }();
   return rows;
 }

@@ -314,9 +314,15 @@ TEST(ServiceTest, PathsAndMethods) {
   }
   EXPECT_EQ(service.Get("//frontend//settings/").status, 200);
   EXPECT_EQ(service.Get("/translate/", "OPTIONS").status, 200);
-  for (const char* path : {"/nothing", "", "/", "//", "/health/x", "/frontend", "/heal/th"}) {
+  for (const char* path : {"/nothing", "/health/x", "/frontend", "/heal/th", "/page/x"}) {
     EXPECT_EQ(service.Get(path).status, 404) << path;
   }
+  for (const char* path : {"", "/", "//", "/docs"}) {
+    EXPECT_EQ(service.Get(path).status, 200) << path;
+    EXPECT_EQ(service.Get(path).content_type, "text/html; charset=utf-8") << path;
+  }
+  EXPECT_EQ(service.Get("/page").status, 405);
+  EXPECT_EQ(service.Get("/align").status, 405);
   const HttpAnswer wrong = service.Get("/translate");
   EXPECT_EQ(wrong.status, 405);
   EXPECT_EQ(wrong.allow, "OPTIONS, POST");
@@ -327,7 +333,7 @@ TEST(ServiceTest, PathsAndMethods) {
   EXPECT_EQ(service.Get("/languages").body,
             "[{\"code\":\"en\",\"name\":\"English\",\"targets\":[\"de\",\"en\"]},"
             "{\"code\":\"de\",\"name\":\"German\",\"targets\":[\"de\"]}]\n");
-  EXPECT_EQ(Json::parse(service.Get("/spec").body)["paths"].size(), 18u);
+  EXPECT_EQ(Json::parse(service.Get("/spec").body)["paths"].size(), 19u);
   const Json settings = Json::parse(service.Get("/frontend/settings").body);
   EXPECT_EQ(settings["language"]["target"]["code"], "de");
   service.service().Drain();
