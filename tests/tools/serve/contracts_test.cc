@@ -24,7 +24,7 @@ TEST_F(ServeContracts, OnlyWhatAClientHoldsIsReleased) {
 
 TEST_F(ServeContracts, ALimitLetsSomethingPass) {
   RateLimit limit;
-  EXPECT_BROKEN(limit.Take("a", 0, RateLimit::Clock::now()), "per_minute > 0");
+  EXPECT_BROKEN(limit.Take("a", 0, RateLimit::Clock::now()), "most > 0");
 }
 
 }  // namespace
