@@ -155,25 +155,8 @@ absl::Status SetTextOption(const JsonMember& member, const Json& value, Options*
   return SetOption(member.name, list, options);
 }
 
-// Reads [["dog", "Hund"], ...], or {"dog": "Hund", "cat": ["Katze", "Kater"]}.
 absl::Status SetGlossary(const Json& value, std::vector<GlossaryEntry>* glossary) {
-  glossary->clear();
-  const auto add = [glossary](const Json& source, const Json& target) {
-    if (!source.is_string() || !target.is_string()) return false;
-    glossary->push_back({source.get<std::string>(), target.get<std::string>()});
-    return true;
-  };
-  bool is_valid = value.is_structured();
-  for (const auto& [key, entry] : value.items()) {
-    if (value.is_array()) {
-      is_valid = is_valid && entry.is_array() && entry.size() == 2 && add(entry[0], entry[1]);
-    } else if (entry.is_array()) {
-      for (const Json& target : entry) is_valid = is_valid && add(key, target);
-    } else {
-      is_valid = is_valid && add(key, entry);
-    }
-  }
-  if (is_valid) return absl::OkStatus();
+  if (ReadGlossaryEntries(value, glossary)) return absl::OkStatus();
   return InvalidOption("glossary",
                        " must be a list of [\"SOURCE\", \"TARGET\"] pairs or an object of "
                        "\"SOURCE\": \"TARGET\", not ",
@@ -286,6 +269,26 @@ std::string MisspelledOption(absl::string_view name) {
   std::string nearest = Nearest(name, known);
   const auto difference = static_cast<int>(nearest.size()) - static_cast<int>(name.size());
   return std::abs(difference) <= kMostMissing ? nearest : "";
+}
+
+bool ReadGlossaryEntries(const Json& value, std::vector<GlossaryEntry>* glossary) {
+  glossary->clear();
+  const auto add = [glossary](const Json& source, const Json& target) {
+    if (!source.is_string() || !target.is_string()) return false;
+    glossary->push_back({source.get<std::string>(), target.get<std::string>()});
+    return true;
+  };
+  bool is_valid = value.is_structured();
+  for (const auto& [key, entry] : value.items()) {
+    if (value.is_array()) {
+      is_valid = is_valid && entry.is_array() && entry.size() == 2 && add(entry[0], entry[1]);
+    } else if (entry.is_array()) {
+      for (const Json& target : entry) is_valid = is_valid && add(key, target);
+    } else {
+      is_valid = is_valid && add(key, entry);
+    }
+  }
+  return is_valid;
 }
 
 }  // namespace nibu::internal

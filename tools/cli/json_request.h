@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "nibu/options.h"
+#include "nlohmann/json_fwd.hpp"
 
 namespace nibu::internal {
 
@@ -53,6 +54,10 @@ bool IsRunOption(absl::string_view name);
 
 // Returns the option or field that a member's name is probably meant to be, or an empty string.
 std::string MisspelledOption(absl::string_view name);
+
+// Reads a glossary: [["dog", "Hund"], ...], or {"dog": "Hund", "cat": ["Katze", "Kater"]}. Returns
+// false if the value is neither. The server reads the terms of its requests with it, too.
+bool ReadGlossaryEntries(const nlohmann::json& value, std::vector<GlossaryEntry>* glossary);
 
 }  // namespace nibu::internal
 

@@ -242,15 +242,17 @@ HttpAnswer LanguagesAnswer(const Catalog& catalog) {
   return JsonAnswer(languages);
 }
 
+bool IsTarget(const Catalog& catalog, const ServedLanguage& language) {
+  return absl::c_any_of(catalog.languages(), [&](const ServedLanguage& source) {
+    return &source != &language && absl::c_linear_search(source.targets, language.code);
+  });
+}
+
 HttpAnswer SettingsAnswer(const Catalog& catalog, const ServeOptions& options, bool needs_key) {
   // The web page first shows this target: the first one that another language is translated into.
-  const auto is_target = [&](const ServedLanguage& language) {
-    return absl::c_any_of(catalog.languages(), [&](const ServedLanguage& source) {
-      return &source != &language && absl::c_linear_search(source.targets, language.code);
-    });
-  };
   const auto& languages = catalog.languages();
-  auto target = absl::c_find_if(languages, is_target);
+  auto target = absl::c_find_if(
+      languages, [&](const ServedLanguage& language) { return IsTarget(catalog, language); });
   if (target == languages.end()) target = languages.begin();
   return JsonAnswer({{"apiKeys", needs_key},
                      {"charLimit", options.max_characters},

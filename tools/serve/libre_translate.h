@@ -30,6 +30,9 @@ absl::StatusOr<TranslateRequest> ReadLibreTranslate(const HttpRequest& http,
 HttpAnswer TranslateAnswer(const TranslateRequest& request,
                            const std::vector<Translations>& translations);
 
+// Returns whether another language of the catalog is translated into this one, which is of it.
+bool IsTarget(const Catalog& catalog, const ServedLanguage& language);
+
 // Answers /detect, /languages and /frontend/settings.
 HttpAnswer DetectAnswer(const Parameters& parameters, const Catalog& catalog,
                         const ServeOptions& options);

@@ -52,18 +52,13 @@ HttpAnswer FilledPage(const Catalog& catalog, PageContents page) {
     return absl::c_any_of(language.targets,
                           [&](const std::string& code) { return code != language.code; });
   };
-  const auto is_target = [&](const ServedLanguage& language) {
-    return absl::c_any_of(catalog.languages(), [&](const ServedLanguage& source) {
-      return &source != &language && absl::c_linear_search(source.targets, language.code);
-    });
-  };
   std::string sources = LanguageOption("auto", "Detect language", page.source == "auto");
   std::string targets;
   for (const ServedLanguage& language : catalog.languages()) {
     if (has_target(language)) {
       sources += LanguageOption(language.code, language.name, language.code == page.source);
     }
-    if (is_target(language)) {
+    if (IsTarget(catalog, language)) {
       targets += LanguageOption(language.code, language.name, language.code == page.target);
     }
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -16,6 +17,7 @@
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/files/json.h"
+#include "tools/cli/json_request.h"
 #include "tools/serve/glossaries.h"
 
 namespace nibu::internal {
@@ -25,22 +27,12 @@ using Json = nlohmann::json;
 
 // Reads terms in JSON.
 absl::Status ReadGlossary(const Json& value, std::vector<GlossaryEntry>* glossary) {
-  const auto add = [glossary](const Json& source, const Json& target) {
-    if (!source.is_string() || !target.is_string()) return false;
-    glossary->push_back({source.get<std::string>(), target.get<std::string>()});
-    return !glossary->back().source.empty() && !glossary->back().target.empty();
+  const auto is_whole = [](const GlossaryEntry& entry) {
+    return !entry.source.empty() && !entry.target.empty();
   };
-  bool is_valid = value.is_structured();
-  for (const auto& [key, entry] : value.items()) {
-    if (value.is_array()) {
-      is_valid = is_valid && entry.is_array() && entry.size() == 2 && add(entry[0], entry[1]);
-    } else if (entry.is_array()) {
-      for (const Json& target : entry) is_valid = is_valid && add(key, target);
-    } else {
-      is_valid = is_valid && add(key, entry);
-    }
+  if (ReadGlossaryEntries(value, glossary) && absl::c_all_of(*glossary, is_whole)) {
+    return absl::OkStatus();
   }
-  if (is_valid) return absl::OkStatus();
   return Invalid(
       "Invalid request: glossary parameter is neither a name nor terms, as in {\"dog\": \"Hund\"}");
 }
