@@ -38,6 +38,7 @@ struct State {
   std::string repeats;
   std::map<std::string, std::vector<std::string>, std::less<>> given;  // options with their values
   std::string fatal_note;
+  void (*write_message)(absl::string_view kind, absl::string_view message) = nullptr;
 };
 
 State& TheState() {
@@ -145,6 +146,7 @@ void ReserveStandardDescriptors() {
 // Prints a message in one line. Messages quote names and texts of the input, whose control
 // characters would steer a terminal, so these are printed as \x1b and so on.
 void PrintLine(const char* kind, absl::string_view message) {
+  if (TheState().write_message != nullptr) return TheState().write_message(kind, message);
   std::string line = absl::StrCat(TheState().program, ": ", kind, ": ");
   for (const char c : message) {
     if (c == '\n' || c == '\r') {
@@ -327,6 +329,10 @@ std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int 
 void PrintError(absl::string_view message) { PrintLine("error", message); }
 void PrintWarning(absl::string_view message) { PrintLine("warning", message); }
 void PrintNote(absl::string_view message) { PrintLine("note", message); }
+
+void SetMessageWriter(void (*write)(absl::string_view kind, absl::string_view message)) {
+  TheState().write_message = write;
+}
 
 absl::Status UsageError(absl::Status status) {
   if (absl::IsInvalidArgument(status)) status.SetPayload(kUsage, absl::Cord());

@@ -105,6 +105,9 @@ void PrintError(absl::string_view message);
 void PrintWarning(absl::string_view message);
 void PrintNote(absl::string_view message);
 
+// Makes these three functions call `write` from now on, with "error", "warning" or "note" first.
+void SetMessageWriter(void (*write)(absl::string_view kind, absl::string_view message));
+
 // Marks an InvalidArgument as wrong usage.
 absl::Status UsageError(absl::Status status);
 template <typename T>

@@ -170,6 +170,14 @@ std::optional<HttpAnswer> Access::Refuse(const HttpRequest& request, const std::
   return std::nullopt;
 }
 
+std::optional<HttpAnswer> Access::RefuseToken(const HttpRequest& request, const std::string& token,
+                                              Clock::time_point now) {
+  if (IsSame(token, KeyOf(request, ""))) return std::nullopt;
+  const double seconds = wrong_keys_.Take(NetworkOf(AddressOf(request)), kWrongKeysPerMinute, now);
+  if (seconds > 0) return SlowDown(kWrongKeysPerMinute, "per 1 minute", seconds);
+  return ErrorAnswer(401, "the header Authorization must have the token of --metrics_token");
+}
+
 std::optional<HttpAnswer> Access::RefuseCharacters(const std::string& client, size_t characters,
                                                    Clock::time_point now) {
   const int most = client.empty() ? 0 : *LimitsOf(client).characters_per_day;

@@ -74,6 +74,11 @@ class Access {
   std::optional<HttpAnswer> RefuseCharacters(const std::string& client, size_t characters,
                                              Clock::time_point now);
 
+  // Returns the answer for a request for figures whose header has another token than `token`: 401,
+  // or 429 after too many wrong ones. Returns nullopt if it has the token.
+  std::optional<HttpAnswer> RefuseToken(const HttpRequest& request, const std::string& token,
+                                        Clock::time_point now);
+
   bool has_keys() const { return !keys_.keys.empty(); }
   // Returns whether a client needs a key.
   bool needs_key() const { return has_keys() && !keys_.anonymous.has_value(); }

@@ -51,12 +51,12 @@ enum class ErrorForm : uint8_t {
   kPage,            // a page of HTML
 };
 
-// Returns the form of the errors of a path.
+// Returns the form of the errors of a path, which may have a prefix.
 inline ErrorForm ErrorFormOf(absl::string_view path) {
-  for (const absl::string_view prefix : {"/v1/", "/v2/", "/v3/"}) {
-    if (absl::StartsWith(path, prefix)) return ErrorForm::kDeepL;
+  for (const absl::string_view part : {"/v1/", "/v2/", "/v3/"}) {
+    if (absl::StrContains(path, part)) return ErrorForm::kDeepL;
   }
-  return path == "/page" ? ErrorForm::kPage : ErrorForm::kLibreTranslate;
+  return absl::EndsWith(path, "/page") ? ErrorForm::kPage : ErrorForm::kLibreTranslate;
 }
 
 // Gives an error its form; other answers stay as they are.

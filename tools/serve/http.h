@@ -29,7 +29,9 @@ struct HttpRequest {
   std::string host;             // "127.0.0.1:5000", as the client calls this server.
   std::string forwarded_for;    // X-Forwarded-For: the addresses that proxies name.
   std::string forwarded_proto;  // X-Forwarded-Proto: "https".
+  std::string request_id;       // X-Request-Id: the name that a client or proxy gives it.
   std::string address;          // The IP address at the other end of the connection.
+  bool is_operators = false;    // It came by HttpServer::AddOperatorsAddress.
   std::string body;
 };
 
@@ -39,6 +41,8 @@ struct HttpAnswer {
   std::string content_type = "application/json";
   std::string error;        // Of an error, the message that the body has.
   std::string disposition;  // Content-Disposition; empty: none.
+  std::string location;     // With status 308, where the client finds what it asks for.
+  std::string request_id;   // X-Request-Id; empty: none.
   std::string allow;        // With status 405, the methods that the path has.
   int retry_after = 0;      // In seconds; 0: the client is not asked to come back.
 };

@@ -46,8 +46,8 @@ inline constexpr std::chrono::milliseconds kTimeWithoutPlace(2000);
 // A connection with a client, in one of the states above. Used by the network's thread.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
-  HttpConnection(Tcp::socket socket, HttpNetwork* network)
-      : network_(network), socket_(std::move(socket)) {
+  HttpConnection(Tcp::socket socket, bool is_operators, HttpNetwork* network)
+      : network_(network), socket_(std::move(socket)), is_operators_(is_operators) {
     Error ignored;
     const asio::ip::address address = socket_.remote_endpoint(ignored).address();
     address_ = ParseAddress(address.to_string()).value_or("");
@@ -246,8 +246,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     if (const auto refusal = RefuseHead(head)) return Fail(*refusal);
     // The head is read now, since the parser adds trailers to its fields.
     message_ = ReadRequestHead(head, address_);
+    message_.is_operators = is_operators_;
     keeps_open_ = has_place_ && head.keep_alive();
-    if (!has_place_ && message_.path != "/health" && message_.path != "/ready") {
+    const bool is_of_health =
+        absl::EndsWith(message_.path, "/health") || absl::EndsWith(message_.path, "/ready");
+    if (!has_place_ && !is_operators_ && !is_of_health) {
       ++network_->refused;
       return Refuse("too many connections; try again");
     }
@@ -342,6 +345,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   HttpNetwork* const network_;
   Tcp::socket socket_;
+  const bool is_operators_;  // It came by HttpServer::AddOperatorsAddress.
   std::string address_;
   std::string client_;
   bool has_place_ = false;

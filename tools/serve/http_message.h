@@ -84,6 +84,7 @@ inline HttpRequest ReadRequestHead(const HttpParser::value_type& head, const std
   request.authorization = Text(head[http::field::authorization]);
   request.host = Text(head[http::field::host]);
   request.forwarded_proto = Text(head["X-Forwarded-Proto"]);
+  request.request_id = Text(head["X-Request-Id"]);
   if (websocket::is_upgrade(head)) request.kind = HttpRequest::Kind::kUpgrade;
   const auto [first, last] = head.equal_range("X-Forwarded-For");
   for (auto field = first; field != last; ++field) {
@@ -102,9 +103,12 @@ inline void MakeResponse(HttpAnswer answer, bool is_head, bool keeps_open, HttpR
   if (!answer.disposition.empty()) {
     response->set(http::field::content_disposition, answer.disposition);
   }
+  if (!answer.location.empty()) response->set(http::field::location, answer.location);
+  if (!answer.request_id.empty()) response->set("X-Request-Id", answer.request_id);
   response->set(http::field::access_control_allow_origin, "*");
-  response->set(http::field::access_control_allow_headers, "Authorization, Content-Type");
-  response->set(http::field::access_control_expose_headers, "Authorization");
+  response->set(http::field::access_control_allow_headers,
+                "Authorization, Content-Type, X-Request-Id");
+  response->set(http::field::access_control_expose_headers, "Authorization, X-Request-Id");
   response->set(http::field::access_control_allow_methods, "DELETE, GET, POST");
   response->set(http::field::access_control_allow_credentials, "true");
   response->set(http::field::access_control_max_age, "1728000");

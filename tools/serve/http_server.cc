@@ -19,6 +19,23 @@ namespace {
 
 constexpr std::chrono::milliseconds kPauseWithoutSockets(100);
 
+// A socket that listens.
+struct Listener {
+  explicit Listener(asio::io_context* io) : acceptor(*io), pause(*io) {}
+
+  Tcp::acceptor acceptor;
+  asio::steady_timer pause;
+  bool is_accepting = false;
+  bool is_operators = false;
+};
+
+std::string UrlOf(const Listener& listener) {
+  const Tcp::endpoint endpoint = listener.acceptor.local_endpoint();
+  const std::string address = endpoint.address().to_string();
+  const bool is_v6 = endpoint.address().is_v6();
+  return absl::StrCat("http://", is_v6 ? "[" : "", address, is_v6 ? "]:" : ":", endpoint.port());
+}
+
 }  // namespace
 
 void HttpNetwork::ArmDeadlines() {
@@ -39,23 +56,21 @@ void HttpNetwork::ArmDeadlines() {
   armed = time;
 }
 
-// The server's state: the listening socket and signals.
+// The server's state: the listening sockets and signals.
 class HttpServer::Impl : public HttpNetwork {
  public:
   using HttpNetwork::HttpNetwork;
 
   absl::Status Listen(const std::string& host, int port);
-  void Accept();
+  void Accept(Listener* listener);
   void AcceptWaiting();
-  void Add(Tcp::socket socket);
+  void Add(Tcp::socket socket, bool is_operators);
   bool MakeRoom(const std::string& client);
   bool HasRequests() const;
   void Guard(const std::function<void()>& f);
   void AwaitSignal();
 
-  Tcp::acceptor acceptor{io};
-  asio::steady_timer pause{io};
-  bool is_accepting = false;
+  std::vector<std::unique_ptr<Listener>> listeners;  // the operator's one is the second
   bool is_stopped = false;
   asio::signal_set signals{io};
   std::function<void(int)> on_signal;
@@ -71,45 +86,51 @@ absl::Status HttpServer::Impl::Listen(const std::string& host, int port) {
   const auto found = resolver.resolve(host, std::to_string(port), Tcp::resolver::passive, error);
   if (error) return failed(error);
   const Tcp::endpoint endpoint = found.begin()->endpoint();
+  auto listener = std::make_unique<Listener>(&io);
+  listener->is_operators = !listeners.empty();
+  Tcp::acceptor& acceptor = listener->acceptor;
   if (acceptor.open(endpoint.protocol(), error)) return failed(error);
   // A port that a server has just left can be taken again at once.
   if (acceptor.set_option(asio::socket_base::reuse_address(true), error)) return failed(error);
   if (acceptor.bind(endpoint, error)) return failed(error);
   if (acceptor.listen(asio::socket_base::max_listen_connections, error)) return failed(error);
+  listeners.push_back(std::move(listener));
   return absl::OkStatus();
 }
 
-void HttpServer::Impl::Accept() {
-  acceptor.async_accept([this](const Error& error, Tcp::socket socket) {
-    is_accepting = false;
+void HttpServer::Impl::Accept(Listener* listener) {
+  listener->acceptor.async_accept([this, listener](const Error& error, Tcp::socket socket) {
+    listener->is_accepting = false;
     if (error == asio::error::operation_aborted) return;
-    if (error) {            // For example, there are no more descriptors.
-      is_accepting = true;  // after the pause
-      pause.expires_after(kPauseWithoutSockets);
-      pause.async_wait([this](const Error& stopped) {
-        if (!stopped) Accept();
+    if (error) {                      // For example, there are no more descriptors.
+      listener->is_accepting = true;  // after the pause
+      listener->pause.expires_after(kPauseWithoutSockets);
+      listener->pause.async_wait([this, listener](const Error& stopped) {
+        if (!stopped) Accept(listener);
       });
       return;
     }
-    Guard([&] { Add(std::move(socket)); });
-    Accept();
+    Guard([&] { Add(std::move(socket), listener->is_operators); });
+    Accept(listener);
   });
-  is_accepting = true;
+  listener->is_accepting = true;
 }
 
 // Accepts all connections that wait to be accepted.
 void HttpServer::Impl::AcceptWaiting() {
-  Error error;
-  acceptor.non_blocking(true, error);
-  while (!error) {
-    Tcp::socket socket(io);
-    acceptor.accept(socket, error);
-    if (!error) Add(std::move(socket));
+  for (const auto& listener : listeners) {
+    Error error;
+    listener->acceptor.non_blocking(true, error);
+    while (!error) {
+      Tcp::socket socket(io);
+      listener->acceptor.accept(socket, error);
+      if (!error) Add(std::move(socket), listener->is_operators);
+    }
   }
 }
 
-void HttpServer::Impl::Add(Tcp::socket socket) {
-  const auto connection = std::make_shared<HttpConnection>(std::move(socket), this);
+void HttpServer::Impl::Add(Tcp::socket socket, bool is_operators) {
+  const auto connection = std::make_shared<HttpConnection>(std::move(socket), is_operators, this);
   connection->Guard([&] { connection->Start(MakeRoom(connection->client())); });
   // A client that has just connected asks soon, if it wants to know whether the server is well.
   if (beyond.size() > kSpareConnections) beyond.begin()->second->Close();
@@ -168,15 +189,18 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Listen(const std::string
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
 }
 
-std::string HttpServer::url() const {
-  const Tcp::endpoint endpoint = impl_->acceptor.local_endpoint();
-  const std::string address = endpoint.address().to_string();
-  const bool is_v6 = endpoint.address().is_v6();
-  return absl::StrCat("http://", is_v6 ? "[" : "", address, is_v6 ? "]:" : ":", endpoint.port());
+absl::Status HttpServer::AddOperatorsAddress(const std::string& host, int port) {
+  return impl_->Listen(host, port);
+}
+
+std::string HttpServer::url() const { return UrlOf(*impl_->listeners[0]); }
+
+std::string HttpServer::operators_url() const {
+  return impl_->listeners.size() > 1 ? UrlOf(*impl_->listeners[1]) : "";
 }
 
 bool HttpServer::is_loopback() const {
-  return impl_->acceptor.local_endpoint().address().is_loopback();
+  return impl_->listeners[0]->acceptor.local_endpoint().address().is_loopback();
 }
 
 void HttpServer::Run() {
@@ -184,7 +208,9 @@ void HttpServer::Run() {
     // The handlers catch their exceptions. What is left are those of Asio itself, when memory is
     // lacking; the operation that throws one ends, and its connection with it.
     impl_->Guard([this] {
-      if (!impl_->is_accepting) impl_->Accept();
+      for (const auto& listener : impl_->listeners) {
+        if (!listener->is_accepting) impl_->Accept(listener.get());
+      }
       impl_->io.run();
     });
     if (!impl_->io.stopped() || impl_->is_stopped) continue;

@@ -16,7 +16,8 @@
 namespace nibu::internal {
 
 // There are so many connections beyond HttpLimits::max_connections, on which a server answers
-// whether it is well (/health, /ready). Other requests on them are refused.
+// whether it is well (/health, /ready), and what comes by the operator's address. Other requests on
+// them are refused.
 inline constexpr size_t kSpareConnections = 64;
 
 // A client is an IPv4 address or an IPv6 network (NetworkOf). It may hold at most as much as it
@@ -53,8 +54,13 @@ class HttpServer {
                                                             Handler handler);
   ~HttpServer();
 
-  // Returns the server's address, such as "http://127.0.0.1:5000".
+  // Listens on a second address, whose requests have HttpRequest::is_operators. Returns what Listen
+  // does. May be called once, before Run.
+  absl::Status AddOperatorsAddress(const std::string& host, int port);
+
+  // Returns the server's address, such as "http://127.0.0.1:5000", and the operator's one, or "".
   std::string url() const;
+  std::string operators_url() const;
   // Returns whether only this machine can connect.
   bool is_loopback() const;
 

@@ -266,7 +266,7 @@ HttpAnswer SettingsAnswer(const Catalog& catalog, const ServeOptions& options, b
                      {"supportedFilesFormat", {".txt", ".html", ".srt"}}});
 }
 
-HttpAnswer SpecAnswer() {
+HttpAnswer SpecAnswer(const std::string& url_prefix) {
   static const auto& spec = *[] {
     auto* json = new Json(Json::parse(kSpec));
     (*json)["info"]["version"] = NIBU_VERSION_STRING;
@@ -285,7 +285,9 @@ HttpAnswer SpecAnswer() {
     }
     return json;
   }();
-  return JsonAnswer(spec);
+  Json own = spec;
+  own["basePath"] = absl::StrCat(url_prefix, "/");
+  return JsonAnswer(own);
 }
 
 absl::StatusOr<std::string> ApiKeyOf(const Parameters& parameters) {

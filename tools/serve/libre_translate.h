@@ -38,8 +38,8 @@ HttpAnswer DetectAnswer(const Parameters& parameters, const Catalog& catalog,
                         const ServeOptions& options);
 HttpAnswer LanguagesAnswer(const Catalog& catalog);
 HttpAnswer SettingsAnswer(const Catalog& catalog, const ServeOptions& options, bool needs_key);
-// Answers /spec with the description of the interface (Swagger 2.0).
-HttpAnswer SpecAnswer();
+// Answers /spec with the description of the interface (Swagger 2.0), whose paths have a prefix.
+HttpAnswer SpecAnswer(const std::string& url_prefix);
 
 // Returns the parameter "api_key" or, as others call it, "auth_key" or "token". It is empty if it
 // is missing, and must be a text.

@@ -13,7 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "engine/core/status_macros.h"
 #include "nibu/nibu.h"
 #include "tools/cli/flags.h"
@@ -71,13 +76,38 @@ struct Configuration {
   HttpLimits http;
   size_t cache_bytes = 0;
   Keys keys;
+  std::pair<std::string, int> metrics_address;  // Host and port; without a host there is none.
 };
+
+// Returns whether a character stands in paths as it is.
+bool IsOfPath(unsigned char c) { return absl::ascii_isalnum(c) || absl::StrContains("/-._~", c); }
+
+// Splits "HOST:PORT", in which an IPv6 address stands in brackets.
+absl::StatusOr<std::pair<std::string, int>> HostAndPort(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  int port = -1;
+  if (colon == std::string::npos || colon == 0 ||
+      !absl::SimpleAtoi(address.substr(colon + 1), &port) || port < 0 || port > 65535) {
+    return WrongUsage("--metrics_address: \"", address, "\" is not HOST:PORT");
+  }
+  absl::string_view host = absl::string_view(address).substr(0, colon);
+  if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
+  return std::pair(std::string(host), port);
+}
 
 // Reads the configuration without its models.
 absl::StatusOr<Configuration> ReadConfiguration(const Settings& settings) {
   const ServeOptions& serve = settings.serve;
   Configuration read;
   read.serve = serve;
+  read.serve.url_prefix = absl::StrCat("/", absl::StripPrefix(serve.url_prefix, "/"));
+  while (absl::EndsWith(read.serve.url_prefix, "/")) read.serve.url_prefix.pop_back();
+  if (!absl::c_all_of(read.serve.url_prefix, IsOfPath)) {
+    return WrongUsage("--url_prefix: \"", serve.url_prefix, "\" is no path, such as /mt");
+  }
+  if (!serve.metrics_address.empty()) {
+    NIBU_ASSIGN_OR_RETURN(read.metrics_address, HostAndPort(serve.metrics_address));
+  }
   if (!serve.api_keys.empty()) {
     NIBU_ASSIGN_OR_RETURN(read.keys, ReadKeys(serve.api_keys));
   }
@@ -107,6 +137,15 @@ absl::StatusOr<Configuration> ReadConfiguration(const Settings& settings) {
   return read;
 }
 
+// Lets messages about the server have the form of the log.
+void SetFormOfMessages(const ServeOptions& options) {
+  const auto write_json = [](absl::string_view kind, absl::string_view message) {
+    const std::string line = LogMessage(kind, message);
+    std::fwrite(line.data(), 1, line.size(), stderr);
+  };
+  SetMessageWriter(options.log_format == LogFormat::kJson ? +write_json : nullptr);
+}
+
 void PrintWarnings(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) {
     PrintWarning(warning.substr(0, warning.find(';')));  // without the advice behind the `;`
@@ -114,7 +153,10 @@ void PrintWarnings(const std::vector<std::string>& warnings) {
 }
 
 void Apply(const Configuration& read, Service* service, HttpServer* server) {
-  service->SetOptions(read.serve);
+  SetFormOfMessages(read.serve);
+  ServeOptions serve = read.serve;
+  serve.metrics_address = server->operators_url();  // which keeps its first value
+  service->SetOptions(serve);
   service->cache().SetMaxBytes(read.cache_bytes);
   service->access().Set(read.keys, {read.serve.requests_per_minute, read.serve.characters_per_day},
                         read.http.trusted_proxies);
@@ -243,6 +285,7 @@ class Alarm {
 absl::Status Run(int argc, char** argv) {
   Settings settings;
   ParseCommandLineOrExit(Program(&settings), argc, argv);
+  SetFormOfMessages(settings.serve);
   NIBU_ASSIGN_OR_RETURN(Configuration configuration, ReadConfiguration(settings));
   std::vector<std::string> warnings;
   NIBU_ASSIGN_OR_RETURN(
@@ -263,6 +306,10 @@ absl::Status Run(int argc, char** argv) {
                            deadlines->Set();
                            return cancel;
                          }));
+  const auto& [metrics_host, metrics_port] = configuration.metrics_address;
+  if (!metrics_host.empty()) {
+    NIBU_RETURN_IF_ERROR(server->AddOperatorsAddress(metrics_host, metrics_port));
+  }
   service = std::make_unique<Service>(
       translator.get(), [&](std::function<void()> task) { server->Post(std::move(task)); });
   service->SetMoreMetrics([&](MetricsText* text) {
@@ -322,6 +369,9 @@ absl::Status Run(int argc, char** argv) {
   });
   std::signal(SIGPIPE, SIG_IGN);  // The reader of the log may be gone.
   std::printf("nibu-serve: %s\n", server->url().c_str());
+  if (const std::string url = server->operators_url(); !url.empty()) {
+    std::printf("nibu-serve: metrics: %s\n", url.c_str());
+  }
   std::fflush(stdout);
   server->Run();
   // From now on a signal ends the program at once, even if a model is still being loaded.

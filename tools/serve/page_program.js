@@ -208,6 +208,9 @@ async function light(line, side, word) {
   for (const [place, set] of [[$('words_source'), lit[0]], [$('words_target'), lit[1]], [paragraph, lit[1]]]) {
     for (const span of place.querySelectorAll('.word')) span.classList.toggle('lit', set.has(+span.dataset.word));
   }
+  // What lights up is said, too.
+  $('said').textContent = ['words_target', 'words_source']
+    .map(place => [...$(place).querySelectorAll('.lit')].map(each => each.textContent).join(' ')).join(': ');
 }
 
 function unlight() {
@@ -236,39 +239,60 @@ function lightByKey(event) {
   light(+paragraph.dataset.line, 1, next);
 }
 
+// Subtitles go to the server as a file, which keeps their times; the others as texts.
+async function translateFile(file, text, signal) {
+  const [source, target] = [$('source').value, $('target').value];
+  if (!/\.srt$/i.test(file.name)) {
+    const found = await ask('translate', { q: text, source, target, format: 'html' }, signal);
+    showDetected(found.detectedLanguage);
+    return { type: 'text/html', text: found.translatedText };
+  }
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ source, target, api_key: $('api_key').value })) {
+    if (value) form.append(name, value);
+  }
+  form.append('file', file);
+  const answer = await fetch('translate_file', { method: 'POST', body: form, signal });
+  const found = await answer.json();
+  if (!answer.ok) throw new Error(found.error);
+  // A proxy may have another name for the server than the address has.
+  const kept = await fetch('download_file/' + found.translatedFileUrl.split('/').pop(), { signal });
+  return { type: 'application/x-subrip', text: await kept.text() };
+}
+
 async function openFile(file) {
-  const isHtml = /\.x?html?$/i.test(file.name);
-  if (!isHtml && !/\.(txt|text)$/i.test(file.name) && !file.type.startsWith('text/plain')) {
-    fail(new Error(`${file.name}: open a text (.txt) or a page (.html).`));
+  const isWhole = /\.(x?html?|srt)$/i.test(file.name);
+  if (!isWhole && !/\.(txt|text)$/i.test(file.name) && !file.type.startsWith('text/plain')) {
+    fail(new Error(`${file.name}: open a text (.txt), a page (.html) or subtitles (.srt).`));
     return;
   }
   const text = await file.text();
-  if (limit > 0 && isHtml && text.length > limit) {
+  if (limit > 0 && isWhole && text.length > limit) {
     fail(new Error(`${file.name} has ${text.length} characters; the server takes up to ${limit}.`));
     return;
   }
-  if (!isHtml) {
+  const target = $('target').value;
+  if (!isWhole) {
     $('q').value = text;
+    count();
     await translate();
+    saved = { type: 'text/plain', text: shown.lines.map(each => each.target).join('\n') };
   } else {
     const signal = begin();
-    const target = $('target').value;
     showProgress(0);
     try {
-      const found = await ask('translate', { q: text, source: $('source').value, target, format: 'html' }, signal);
-      showDetected(found.detectedLanguage);
-      show('', found.translatedText, '', target);
-      shown.lines = [];  // tags are no words
-      saved = { type: 'text/html', text: found.translatedText };
+      const translated = await translateFile(file, text, signal);
+      show('', translated.text, '', target);
+      shown.lines = [];  // tags and times are no words
+      saved = translated;
     } catch (error) {
       fail(error);
     }
     if (signal.aborted) return;
     showProgress(1);
   }
-  if (!saved && !isHtml) saved = { type: 'text/plain', text: shown.lines.map(each => each.target).join('\n') };
-  if (!saved) return;
-  saved.name = file.name.replace(/(\.[^.]*)?$/, `.${$('target').value}$1`);
+  if (!saved || !saved.text) return;
+  saved.name = file.name.replace(/(\.[^.]*)?$/, `.${target}$1`);
   $('save').hidden = false;
 }
 

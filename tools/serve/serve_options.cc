@@ -11,6 +11,7 @@ constexpr char kNetworkGroup[] = "Network";
 constexpr char kRequestsGroup[] = "Requests";
 constexpr char kLoadGroup[] = "Load";
 constexpr char kAccessGroup[] = "Access";
+constexpr char kWatchingGroup[] = "Watching";
 
 }  // namespace
 
@@ -56,6 +57,9 @@ absl::Span<const OptionRow> ServeOptionRows() {
                                 .least = 0,
                                 .most = 65535,
                                 .is_common = true}),
+      Row<&ServeOptions::url_prefix>(
+          {.help = "Path in front of all others, such as /mt where a proxy sends the requests for "
+                   "https://example.org/mt to the server and leaves the path as it is."}),
       Row<&ServeOptions::max_connections>(
           {.help =
                "Most connections at a time, of which a client may hold as many as it leaves free. "
@@ -127,7 +131,18 @@ absl::Span<const OptionRow> ServeOptionRows() {
           {.help = "Addresses of proxies in front of the server, with commas between them. Their "
                    "X-Forwarded-For is believed to name the client."}),
       Row<&ServeOptions::log_requests>(
-          {.help = "Write a line for each request to standard error. No line has a text in it."}),
+          {.help = "Write a line for each request to standard error. No line has a text in it.",
+           .group = kWatchingGroup}),
+      Row<&ServeOptions::log_format>(
+          {.help = "Form of these lines and of all other messages. json: an object in each line.",
+           .values = "text json"}),
+      Row<&ServeOptions::metrics>({.help = "Answer /metrics, in the text format of Prometheus."}),
+      Row<&ServeOptions::metrics_address>(
+          {.help = "Second address to listen on, as HOST:PORT, on which /metrics, /health and "
+                   "/ready are answered. /metrics is then answered nowhere else."}),
+      Row<&ServeOptions::metrics_token>(
+          {.help = "Token that /metrics needs, in the header \"Authorization: Bearer TOKEN\". The "
+                   "variable NIBU_METRICS_TOKEN does not show it in the list of processes."}),
   }));
   return rows;
 }

@@ -2,6 +2,7 @@
 #ifndef NIBU_TOOLS_SERVE_SERVE_OPTIONS_H_
 #define NIBU_TOOLS_SERVE_SERVE_OPTIONS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "tools/text/options/option_table.h"
 
 namespace nibu::internal {
+
+enum class LogFormat : uint8_t { kText, kJson };
 
 struct ServeOptions {
   std::string model;  // The last one; FlagValues has all.
@@ -20,6 +23,7 @@ struct ServeOptions {
 
   std::string host = "127.0.0.1";
   int port = 5000;
+  std::string url_prefix;
   int max_connections = 1024;
   float connection_timeout = 60;  // in seconds
   int drain_seconds = 0;
@@ -40,6 +44,11 @@ struct ServeOptions {
   int characters_per_day = 0;
   std::vector<std::string> trusted_proxies;
   bool log_requests = true;
+  LogFormat log_format = LogFormat::kText;
+
+  bool metrics = true;
+  std::string metrics_address;
+  std::string metrics_token;
 };
 
 absl::Span<const OptionRow> ServeOptionRows();

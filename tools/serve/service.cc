@@ -2,19 +2,13 @@
 
 #include "tools/serve/service.h"
 
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <ctime>
 #include <new>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "tools/cli/flags.h"
@@ -50,16 +44,6 @@ SteadyClock::time_point Deadline(double own, double most) {
   const double seconds = own > 0 && most > 0 ? std::min(own, most) : std::max(own, most);
   if (seconds <= 0 || seconds >= 1e6) return SteadyClock::time_point::max();
   return SteadyClock::now() + std::chrono::microseconds(static_cast<int64_t>(seconds * 1e6));
-}
-
-// Returns the time as in RFC 3339, "2026-01-31T12:00:00Z".
-std::string Now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
 }
 
 // Returns the answer to a key that is missing or wrong, as the interface has it.
@@ -104,19 +88,28 @@ void Service::Stop() {
 // Answers requests that have no endpoint or not its method; hands the others to Answer.
 HttpCancel Service::Handle(HttpRequest request, HttpReply reply) {
   std::string rest;
-  const Endpoint* const endpoint = Find(request.path, &rest);
+  const Endpoint* const endpoint = FindServed(request, &rest);
   const bool is_http = request.kind == HttpRequest::Kind::kHttp;
   const auto exchange = std::make_shared<Exchange>();
   exchange->reply = std::move(reply);
-  exchange->path = endpoint != nullptr ? std::string(endpoint->path) : "";
-  exchange->method = is_http ? request.method.substr(0, 16) : "WEBSOCKET";
-  exchange->address = access_.AddressOf(request);
+  exchange->log.id = RequestId(request.request_id);
+  exchange->log.path = endpoint != nullptr ? std::string(endpoint->path) : "";
+  exchange->log.method = is_http ? request.method.substr(0, 16) : "WEBSOCKET";
+  exchange->log.address = access_.AddressOf(request);
   exchange->errors = ErrorFormOf(endpoint != nullptr ? endpoint->path : request.path);
   if (endpoint == nullptr || (!is_http && endpoint->path != "/translate")) {
     End(exchange.get(), ErrorAnswer(404, "there is nothing here; see /spec"));
     return nullptr;
   }
   if (!is_http) return Answer(*endpoint, request, std::move(rest), exchange);
+  if (!options_.url_prefix.empty() && request.path == options_.url_prefix) {
+    // The links of the page are relative to a path that ends in a slash.
+    HttpAnswer moved = ErrorAnswer(308, "the path ends in a slash");
+    moved.location =
+        absl::StrCat(request.path, "/", request.query.empty() ? "" : "?", request.query);
+    End(exchange.get(), std::move(moved));
+    return nullptr;
+  }
   std::vector<std::string> methods = absl::StrSplit(endpoint->methods, ", ");
   const bool is_allowed = absl::c_linear_search(methods, request.method);
   methods.emplace_back("OPTIONS");
@@ -138,6 +131,12 @@ HttpCancel Service::Answer(const Endpoint& endpoint, const HttpRequest& request,
                            const std::shared_ptr<Exchange>& exchange) {
   absl::StatusOr<Parameters> parameters = Parameters();
   std::string client;
+  if (endpoint.path == "/metrics" && !options_.metrics_token.empty()) {
+    if (auto refusal = access_.RefuseToken(request, options_.metrics_token, SteadyClock::now())) {
+      End(exchange.get(), *std::move(refusal));
+      return nullptr;
+    }
+  }
   if (!endpoint.is_free) {
     const bool is_post = request.method == "POST";
     if (request.kind == HttpRequest::Kind::kHttp && (is_post || !request.body.empty())) {
@@ -155,7 +154,7 @@ HttpCancel Service::Answer(const Endpoint& endpoint, const HttpRequest& request,
     if (endpoint.read == ReadTranslate) exchange->errors = ErrorFormOf(*parameters);
     const std::string key = KeyOf(request, *api_key);
     // A trusted proxy that names no client may stand for many.
-    const bool is_many = !access_.has_keys() && access_.IsProxy(exchange->address);
+    const bool is_many = !access_.has_keys() && access_.IsProxy(exchange->log.address);
     client = is_many ? "" : access_.ClientOf(request, key);
     if (auto refusal = access_.Refuse(request, key, SteadyClock::now())) {
       End(exchange.get(), InFormOfKeys(*std::move(refusal), exchange->errors));
@@ -192,9 +191,10 @@ HttpCancel Service::Translate(ReadRequest read_request, const Call& call) {
   batch->request = *std::move(read);
   const TranslateRequest& request = batch->request;
   const size_t characters = absl::c_accumulate(request.characters, size_t{0});
-  exchange->facts =
-      absl::StrCat(" ", request.groups.size() == 1 ? request.groups[0].source : "auto", ">",
-                   request.target, " texts=", request.texts.size(), " characters=", characters);
+  exchange->log.source = request.groups.size() == 1 ? request.groups[0].source : "auto";
+  exchange->log.target = request.target;
+  exchange->log.texts = request.texts.size();
+  exchange->log.characters = characters;
   JobRequest all;
   all.choice = request.choice;
   if (request.choice.text == TextKind::kDocument) all.choice.alternatives = 0;
@@ -292,21 +292,12 @@ HttpAnswer Service::Ready() const {
 
 // Counts and logs a request, and sends its answer.
 void Service::End(Exchange* exchange, HttpAnswer answer) {
-  const double seconds =
-      std::chrono::duration<double>(SteadyClock::now() - exchange->start).count();
-  counts_.Add(exchange->path.empty() ? "other" : exchange->path, answer.status, seconds);
-  if (options_.log_requests) {
-    const std::string line = absl::StrFormat(
-        "%s %s %s %s %d %.3fs%s\n", Now(), exchange->address, exchange->method,
-        exchange->path.empty() ? "-" : exchange->path, answer.status, seconds, exchange->facts);
-    // A slow reader of the log must not block the network's thread.
-    pollfd log = {STDERR_FILENO, POLLOUT, 0};
-    if (poll(&log, 1, 0) == 1 && (log.revents & POLLOUT) != 0) {
-      std::fwrite(line.data(), 1, line.size(), stderr);
-    } else {
-      ++unlogged_;
-    }
-  }
+  LogEntry& entry = exchange->log;
+  entry.status = answer.status;
+  entry.seconds = std::chrono::duration<double>(SteadyClock::now() - exchange->start).count();
+  counts_.Add(entry.path.empty() ? "other" : entry.path, entry.status, entry.seconds);
+  if (options_.log_requests) log_.Write(LogLine(entry, options_.log_format));
+  answer.request_id = entry.id;
   const HttpReply reply = std::exchange(exchange->reply, nullptr);
   if (reply != nullptr) reply(WithErrorForm(std::move(answer), exchange->errors));
 }

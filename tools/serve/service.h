@@ -17,6 +17,7 @@
 #include "tools/serve/metrics.h"
 #include "tools/serve/model_store.h"
 #include "tools/serve/parameters.h"
+#include "tools/serve/request_log.h"
 #include "tools/serve/result_cache.h"
 #include "tools/serve/serve_options.h"
 #include "tools/serve/translate_request.h"
@@ -58,8 +59,10 @@ class Service {
   struct Exchange;
   struct Batch;
   struct Call;
-  // Returns the endpoint of a path, and the part of the path that it leaves to its endpoint.
+  // Returns the endpoint of a path, which is plain, and the part of the path behind the endpoint's.
   static const Endpoint* Find(const std::string& path, std::string* rest);
+  // Returns the endpoint of a request, or null if there is none by the options.
+  const Endpoint* FindServed(const HttpRequest& request, std::string* rest) const;
   HttpCancel Answer(const Endpoint& endpoint, const HttpRequest& request, std::string rest,
                     const std::shared_ptr<Exchange>& exchange);
   HttpCancel Translate(ReadRequest read, const Call& call);
@@ -89,7 +92,7 @@ class Service {
   // The time of the start, in seconds since 1970.
   const double start_ =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  uint64_t unlogged_ = 0;
+  RequestLog log_;
   std::function<void(MetricsText*)> more_metrics_;
   bool is_ready_ = false;
   bool is_ending_ = false;

@@ -27,12 +27,9 @@ struct Service::Endpoint {
 // A request on its way to its answer.
 struct Service::Exchange {
   HttpReply reply;
-  std::string path;  // the path of its endpoint; empty: there is none
-  std::string method;
-  std::string address;
+  LogEntry log;
   ErrorForm errors = ErrorForm::kLibreTranslate;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-  std::string facts;  // the request's languages and sizes for the log, without texts
 };
 
 // A request whose client may ask.

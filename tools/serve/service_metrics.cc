@@ -54,7 +54,7 @@ HttpAnswer Service::Metrics() const {
       activity.step_sentences);
   add("nibu_models_loaded", "gauge", "Models in memory.", store_.loaded());
   add("nibu_unlogged_total", "counter",
-      "Lines that were left out of the log because its reader was too slow.", unlogged_);
+      "Lines that were left out of the log because its reader was too slow.", log_.left_out());
   if (more_metrics_ != nullptr) more_metrics_(&text);
   AddProcess(start_, &text);
   HttpAnswer answer;

@@ -13,6 +13,19 @@
 #include "tools/serve/service_call.h"
 
 namespace nibu::internal {
+namespace {
+
+// Returns a path without empty parts, since a base address that ends in a slash is common:
+// "http://127.0.0.1:5000//translate".
+std::string PlainPath(absl::string_view path) {
+  std::string plain;
+  for (const absl::string_view part : absl::StrSplit(path, '/', absl::SkipEmpty())) {
+    absl::StrAppend(&plain, "/", part);
+  }
+  return plain.empty() ? "/" : plain;
+}
+
+}  // namespace
 
 const Service::Endpoint* Service::Find(const std::string& path, std::string* rest) {
   constexpr absl::string_view kGet = "GET, HEAD";
@@ -22,7 +35,7 @@ const Service::Endpoint* Service::Find(const std::string& path, std::string* res
     return ErrorAnswer(400, "Documents are not translated by this server.");
   };
   const auto page_file = [](const Service&, const Call& call) {
-    return PageFileAnswer(call.exchange->path);
+    return PageFileAnswer(call.exchange->log.path);
   };
   static const auto& endpoints = *new std::vector<Endpoint>{
       {"/", kGet, true,
@@ -49,7 +62,8 @@ const Service::Endpoint* Service::Find(const std::string& path, std::string* res
          return SettingsAnswer(service.store_.catalog(), service.options_,
                                service.access_.needs_key());
        }},
-      {"/spec", kGet, true, [](const auto&, const auto&) { return SpecAnswer(); }},
+      {"/spec", kGet, true,
+       [](const Service& service, const auto&) { return SpecAnswer(service.options_.url_prefix); }},
       {"/health", kGet, true,
        [](const auto&, const auto&) {
          return JsonAnswer({{"status", "ok"}});
@@ -89,20 +103,34 @@ const Service::Endpoint* Service::Find(const std::string& path, std::string* res
       {"/v2/document", kPost, false, refuse_document},
       {"/v2/document/", kBoth, false, refuse_document},
   };
-  // A base address that ends in a slash is common: "http://127.0.0.1:5000//translate".
-  std::string plain;
-  for (const absl::string_view part : absl::StrSplit(path, '/', absl::SkipEmpty())) {
-    absl::StrAppend(&plain, "/", part);
-  }
-  if (plain.empty()) plain = "/";
   for (const Endpoint& endpoint : endpoints) {
     const bool has_rest = absl::EndsWith(endpoint.path, "/") && endpoint.path != "/";
-    if (has_rest ? absl::StartsWith(plain, endpoint.path) : plain == endpoint.path) {
-      *rest = plain.substr(endpoint.path.size());
+    if (has_rest ? absl::StartsWith(path, endpoint.path) : path == endpoint.path) {
+      *rest = path.substr(endpoint.path.size());
       return &endpoint;
     }
   }
   return nullptr;
+}
+
+const Service::Endpoint* Service::FindServed(const HttpRequest& request, std::string* rest) const {
+  std::string path = PlainPath(request.path);
+  // Load balancers and Prometheus ask the server itself, without the prefix of a proxy.
+  const auto is_watching = [&] {
+    return path == "/metrics" || path == "/health" || path == "/ready";
+  };
+  if (!options_.url_prefix.empty() && !is_watching()) {
+    if (path != options_.url_prefix &&
+        !absl::StartsWith(path, absl::StrCat(options_.url_prefix, "/"))) {
+      return nullptr;
+    }
+    path = PlainPath(path.substr(options_.url_prefix.size()));
+  }
+  if (request.is_operators && !is_watching()) return nullptr;
+  const bool has_metrics =
+      options_.metrics && (request.is_operators || options_.metrics_address.empty());
+  if (path == "/metrics" && !has_metrics) return nullptr;
+  return Find(path, rest);
 }
 
 }  // namespace nibu::internal

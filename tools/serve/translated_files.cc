@@ -158,15 +158,16 @@ absl::StatusOr<TranslateRequest> ReadFileRequest(const HttpRequest& http,
   same.values["q"] = nlohmann::json::array({is_srt ? subtitles->captions : parameters.file});
   NIBU_ASSIGN_OR_RETURN(TranslateRequest request, ReadLibreTranslate(http, same, context));
   const bool is_https = absl::EqualsIgnoreCase(http.forwarded_proto, "https");
-  request.write = [=, name = parameters.file_name, host = http.host, files = context.files](
+  request.write = [=, name = parameters.file_name, files = context.files,
+                   base = absl::StrCat(is_https ? "https" : "http", "://", http.host,
+                                       context.options.url_prefix)](
                       const TranslateRequest& read, const std::vector<Translations>& texts) {
     const std::string& text = texts[0].at(0);
     const absl::string_view stem = absl::string_view(name).substr(0, name.rfind('.'));
     const std::string own =
         files->Add(absl::StrCat(stem, "_", read.target, name.substr(name.rfind('.'))),
                    is_srt ? WriteSubtitles(*subtitles, text) : text);
-    return JsonAnswer({{"translatedFileUrl", absl::StrCat(is_https ? "https" : "http", "://", host,
-                                                          "/download_file/", own)}});
+    return JsonAnswer({{"translatedFileUrl", absl::StrCat(base, "/download_file/", own)}});
   };
   return request;
 }

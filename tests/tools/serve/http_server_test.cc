@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <future>
+#include <memory>
 #include <new>
 #include <string>
 #include <thread>
@@ -115,6 +116,30 @@ TEST(HttpServerTest, RefusesWhatIsNoHttpOrTooLarge) {
   RawConnection client = echo.Connect();
   client.SendGet("/still/here");
   EXPECT_EQ(client.Read().status, 200);
+}
+
+TEST(HttpServerTest, TellsTheOperatorsAddressApart) {
+  std::unique_ptr<HttpServer> server =
+      *HttpServer::Listen("127.0.0.1", 0, {}, [](HttpRequest request, HttpReply reply) {
+        HttpAnswer answer = Text(request.is_operators ? "operator" : "client");
+        answer.request_id = request.request_id;
+        reply(std::move(answer));
+        return HttpCancel();
+      });
+  EXPECT_EQ(server->operators_url(), "");
+  EXPECT_FALSE(server->AddOperatorsAddress("no.such.host.invalid", 0).ok());
+  ASSERT_TRUE(server->AddOperatorsAddress("127.0.0.1", 0).ok());
+  std::thread thread([&] { server->Run(); });
+  RawConnection client(server->url());
+  client.Send("GET / HTTP/1.1\r\nHost: x\r\nX-Request-Id: name\r\n\r\n");
+  const ReceivedAnswer answer = client.Read();
+  EXPECT_EQ(answer.body, "client");
+  EXPECT_EQ(answer.headers.at("x-request-id"), "name");
+  RawConnection other(server->operators_url());
+  other.SendGet("/");
+  EXPECT_EQ(other.Read().body, "operator");
+  server->Post([&] { server->Drain(std::chrono::steady_clock::now()); });
+  thread.join();
 }
 
 TEST(HttpServerTest, KnowsAllThatProxiesSayOfTheClient) {

@@ -76,7 +76,10 @@ def wrong_usage(program):
                                 (["text"], 2, "text"), (["--model=/no/such/model"], 1, "/no/such/model"),
                                 (["--models=/no/such/folder"], 1, "/no/such/folder"),
                                 (["--api_keys=/no/such/file"], 1, "/no/such/file"),
-                                (["--host=no.such.host.invalid"], 1, "no.such.host.invalid")):
+                                (["--host=no.such.host.invalid"], 1, "no.such.host.invalid"),
+                                (["--metrics_address=5000"], 2, "is not HOST:PORT"),
+                                (["--metrics_address=no.such.host.invalid:1"], 1, "no.such.host.invalid"),
+                                (["--url_prefix=/a?b"], 2, "is no path"), (["--log_format=xml"], 2, "text or json")):
         name = " ".join(flags)
         # Whatever listened would go on for ever.
         run = subprocess.run([program, "--port=0", *flags], capture_output=True, text=True, check=False,
@@ -295,6 +298,45 @@ def drain(program):
         server.kill()
 
 
+def watched(program):
+    """--metrics_address, --metrics_token, --log_format=json and names of requests, also by the environment."""
+    name = "watching"
+    os.environ["NIBU_METRICS_TOKEN"] = "secret"
+    try:
+        server = Server(program, "--metrics_address=127.0.0.1:0", "--log_format=json", "--cache_megabytes=0")
+    finally:
+        del os.environ["NIBU_METRICS_TOKEN"]
+    try:
+        line = server.process.stdout.readline().decode()
+        match = re.fullmatch(r"nibu-serve: metrics: http://127\.0\.0\.1:([0-9]+)\n", line)
+        if not check(name, match, f"the second line is {short(line)}"):
+            return
+        server.wait_until_ready()
+        check(name, server.once(server.request("GET", "/metrics")).status == 404, "/metrics is everybody's")
+        with Connection(int(match[1])) as connection:
+            connection.send(server.request("GET", "/metrics"))
+            check(name, connection.read().status == 401, "/metrics needs no token")
+            connection.send(server.request("GET", "/metrics", Authorization="Bearer secret"))
+            check(name, b"nibu_requests_total" in connection.read().body, "there are no figures")
+            connection.send(server.request("GET", "/languages"))
+            check(name, connection.read().status == 404, "/languages is there, too")
+        body = json.dumps({"q": "Two dogs.", "source": "en", "target": "de"}).encode()
+        answer = server.once(server.request("POST", "/translate", body, Content_Type="application/json",
+                                            X_Request_Id="name-1"))
+        check(name, answer.field("x-request-id") == "name-1", f"the name is {answer.field('x-request-id')!r}")
+        server.process.send_signal(signal.SIGHUP)
+        await_log(server, "were read again")
+        lines = [json.loads(line) for line in server.log_text().splitlines()]
+        translated = [line for line in lines if line.get("id") == "name-1"]
+        check(name, len(translated) == 1 and translated[0]["path"] == "/translate" and translated[0]["texts"] == 1
+              and translated[0]["characters"] == 9, f"the log has {translated}")
+        check(name, lines[-1]["kind"] == "note", f"its last line is {lines[-1]}")
+        check(name, "Two dogs" not in server.log_text() and "secret" not in server.log_text(), "it has texts or keys")
+        ends_well(name, server)
+    finally:
+        server.kill()
+
+
 def measured(program):
     """load.py sends each line once and reports what came back."""
     name = "load.py"
@@ -332,6 +374,7 @@ def main():
     attempt("ends at any time", lambda _: ends_at_any_time(program, model), None)
     attempt("idle", idle, program)
     attempt("drain", drain, program)
+    attempt("watching", watched, program)
     attempt("load.py", measured, program)
     if serve_testing.failures:
         print(f"{len(serve_testing.failures)} failures")

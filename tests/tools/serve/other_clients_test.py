@@ -5,9 +5,7 @@ marian-server's clients send, and checks the answers as far as each client reads
 deepl is installed, it is tried, too. Prints a line for each thing that is wrong. Exit status 77: skipped.
 """
 
-import base64
 import datetime
-import hashlib
 import json
 import os
 import signal
@@ -17,7 +15,7 @@ import tempfile
 import urllib.parse
 
 import serve_testing
-from serve_testing import SKIPPED, Connection, Server, attempt, check, is_translated, json_of, short
+from serve_testing import SKIPPED, Connection, Server, WebSocket, attempt, check, is_translated, json_of, short
 
 DOGS = "Two dogs are playing in the snow."
 KEY = "a-key:fx"
@@ -236,44 +234,6 @@ def files(server):
         answer = server.once(server.request("GET", url[len(server.url) - 1:]))
         check(name, answer.status == 200 and "attachment" in answer.field("content-disposition"), f"of {file}")
         is_translated(name, answer.body.decode())
-
-
-class WebSocket:
-    """A client of marian-server, as websocket-client connects."""
-
-    def __init__(self, name, server, target):
-        self.connection = Connection(server.port)
-        key = base64.b64encode(os.urandom(16)).decode()
-        self.connection.send(server.request("GET", target, Upgrade="websocket", Connection="Upgrade",
-                                            Sec_WebSocket_Key=key, Sec_WebSocket_Version="13",
-                                            Origin=f"http://{server.host}"))
-        while b"\r\n\r\n" not in self.connection.received and self.connection.receive():
-            pass
-        head, self.connection.received = self.connection.received.split(b"\r\n\r\n", 1)
-        self.status = int(head.split(b" ")[1])
-        wanted = base64.b64encode(hashlib.sha1((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest())
-        check(name, self.status != 101 or wanted in head, f"the key is not in {short(head)}")
-
-    def send(self, text, opcode=1):
-        data = text.encode() if isinstance(text, str) else text
-        length = bytes([0x80 | len(data)]) if len(data) < 126 else b"\xfe" + struct.pack("!H", len(data))
-        mask = os.urandom(4)
-        self.connection.send(bytes([0x80 | opcode]) + length + mask
-                             + bytes(byte ^ mask[index % 4] for index, byte in enumerate(data)))
-
-    def take(self, count):
-        while len(self.connection.received) < count:
-            if not self.connection.receive():
-                raise ValueError("the connection ends within a frame")
-        taken, self.connection.received = self.connection.received[:count], self.connection.received[count:]
-        return taken
-
-    def read(self):
-        """Returns the opcode and the payload of a frame, which must be the last one of its message."""
-        first, length = self.take(2)
-        if length == 126:
-            length, = struct.unpack("!H", self.take(2))
-        return first - 0x80, self.take(length)
 
 
 def marian(server):

@@ -3,12 +3,15 @@
 A check that fails prints a line and is added to `failures`; the test goes on.
 """
 
+import base64
 import gzip
+import hashlib
 import json
 import os
 import re
 import select
 import socket
+import struct
 import subprocess
 import tempfile
 import time
@@ -171,6 +174,47 @@ class Server:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
+
+
+class WebSocket:
+    """A client on a WebSocket, as the module websocket-client connects. `server` has port, host and request()."""
+
+    def __init__(self, name, server, target):
+        self.connection = Connection(server.port)
+        key = base64.b64encode(os.urandom(16)).decode()
+        self.connection.send(server.request("GET", target, Upgrade="websocket", Connection="Upgrade",
+                                            Sec_WebSocket_Key=key, Sec_WebSocket_Version="13",
+                                            Origin=f"http://{server.host}"))
+        while b"\r\n\r\n" not in self.connection.received and self.connection.receive():
+            pass
+        head, self.connection.received = self.connection.received.split(b"\r\n\r\n", 1)
+        self.status = int(head.split(b" ")[1])
+        wanted = base64.b64encode(hashlib.sha1((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest())
+        check(name, self.status != 101 or wanted in head, f"the key is not in {short(head)}")
+
+    def send(self, text, opcode=1):
+        data = text.encode() if isinstance(text, str) else text
+        length = (bytes([0x80 | len(data)]) if len(data) < 126 else b"\xfe" + struct.pack("!H", len(data))
+                  if len(data) < 1 << 16 else b"\xff" + struct.pack("!Q", len(data)))
+        mask = os.urandom(4)
+        self.connection.send(bytes([0x80 | opcode]) + length + mask
+                             + bytes(byte ^ mask[index % 4] for index, byte in enumerate(data)))
+
+    def take(self, count):
+        while len(self.connection.received) < count:
+            if not self.connection.receive():
+                raise ValueError("the connection ends within a frame")
+        taken, self.connection.received = self.connection.received[:count], self.connection.received[count:]
+        return taken
+
+    def read(self):
+        """Returns the opcode and the payload of a frame, which must be the last one of its message."""
+        first, length = self.take(2)
+        if length == 126:
+            length, = struct.unpack("!H", self.take(2))
+        elif length == 127:
+            length, = struct.unpack("!Q", self.take(8))
+        return first - 0x80, self.take(length)
 
 
 def json_of(name, answer, status=200, accepts_gzip=False):
