@@ -187,4 +187,10 @@ std::optional<HttpAnswer> Access::RefuseCharacters(const std::string& client, si
   return std::nullopt;
 }
 
+Access::Characters Access::CharactersOf(const std::string& client, Clock::time_point now) const {
+  const int most = client.empty() ? 0 : *LimitsOf(client).characters_per_day;
+  if (most == 0) return {};
+  return {std::llround(most - characters_.Left(client, most, now)), most};
+}
+
 }  // namespace nibu::internal

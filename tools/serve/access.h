@@ -2,6 +2,7 @@
 #ifndef NIBU_TOOLS_SERVE_ACCESS_H_
 #define NIBU_TOOLS_SERVE_ACCESS_H_
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -78,6 +79,14 @@ class Access {
   // or 429 after too many wrong ones. Returns nullopt if it has the token.
   std::optional<HttpAnswer> RefuseToken(const HttpRequest& request, const std::string& token,
                                         Clock::time_point now);
+
+  // What a client (of ClientOf) has translated of the characters that it may translate in a day;
+  // 0 of 0 if it has no limit.
+  struct Characters {
+    int64_t used = 0;
+    int64_t most = 0;
+  };
+  Characters CharactersOf(const std::string& client, Clock::time_point now) const;
 
   bool has_keys() const { return !keys_.keys.empty(); }
   // Returns whether a client needs a key.

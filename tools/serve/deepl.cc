@@ -277,10 +277,13 @@ HttpAnswer DeepLLanguagesV3Answer(const Parameters& parameters, const Catalog& c
   return JsonAnswer(languages);
 }
 
-HttpAnswer DeepLUsageAnswer(uint64_t characters) {
+HttpAnswer DeepLUsageAnswer(const Access::Characters& own, uint64_t all) {
   // DeepL's number for accounts without a limit.
   constexpr uint64_t kNoLimit = 1'000'000'000'000;
-  return JsonAnswer({{"character_count", characters}, {"character_limit", kNoLimit}});
+  if (own.most > 0) {
+    return JsonAnswer({{"character_count", own.used}, {"character_limit", own.most}});
+  }
+  return JsonAnswer({{"character_count", all}, {"character_limit", kNoLimit}});
 }
 
 HttpAnswer DeepLGlossaryPairsAnswer(const Catalog& catalog, bool has_glossaries) {

@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
+#include "tools/serve/access.h"
 #include "tools/serve/glossaries.h"
 #include "tools/serve/http.h"
 #include "tools/serve/parameters.h"
@@ -29,7 +30,8 @@ absl::StatusOr<TranslateRequest> ReadDeepL(const HttpRequest& http, const Parame
 HttpAnswer DeepLLanguagesAnswer(const Parameters& parameters, const Catalog& catalog);
 HttpAnswer DeepLLanguagesV3Answer(const Parameters& parameters, const Catalog& catalog,
                                   bool has_glossaries);
-HttpAnswer DeepLUsageAnswer(uint64_t characters);
+// `own`: the characters of the client that asks, if it has a limit; `all`: those of all clients.
+HttpAnswer DeepLUsageAnswer(const Access::Characters& own, uint64_t all);
 HttpAnswer DeepLGlossaryPairsAnswer(const Catalog& catalog, bool has_glossaries);
 
 // Answers a GET of /v2/glossaries and, with an id, of /v2/glossaries/ID and of

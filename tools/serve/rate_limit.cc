@@ -8,6 +8,14 @@
 
 namespace nibu::internal {
 
+double RateLimit::Left(const std::string& client, int64_t most, Clock::time_point now) const {
+  const auto size = static_cast<double>(most);
+  const auto known = places_.find(client);
+  if (known == places_.end()) return size;
+  const Bucket& bucket = *known->second;
+  return std::min(size, bucket.tokens + (now - bucket.filled) / period_ * size);
+}
+
 double RateLimit::Take(const std::string& client, int64_t most, Clock::time_point now,
                        int64_t tokens) {
   ABSL_ASSERT(most > 0);
@@ -25,10 +33,9 @@ double RateLimit::Take(const std::string& client, int64_t most, Clock::time_poin
     buckets_.pop_back();
   }
   Bucket& bucket = buckets_.front();
-  const auto size = static_cast<double>(most);
-  bucket.tokens = std::min(size, bucket.tokens + (now - bucket.filled) / period_ * size);
+  bucket.tokens = Left(client, most, now);
   bucket.filled = now;
-  if (bucket.tokens < 1) return (1 - bucket.tokens) * period_.count() / size;
+  if (bucket.tokens < 1) return (1 - bucket.tokens) * period_.count() / static_cast<double>(most);
   bucket.tokens -= static_cast<double>(tokens);
   return 0;
 }

@@ -31,6 +31,8 @@ class RateLimit {
   // then, so that a request as large as the bucket, or larger, has its turn, too. With 0 tokens, it
   // only tells whether the client may ask. REQUIRES: most > 0, the size of the bucket.
   double Take(const std::string& client, int64_t most, Clock::time_point now, int64_t tokens = 1);
+  // Returns the tokens that the client has; fewer than 0 if it has taken more than it had.
+  double Left(const std::string& client, int64_t most, Clock::time_point now) const;
   // Returns whether the client has asked and was not forgotten since.
   bool Knows(const std::string& client) const { return places_.count(client) > 0; }
 

@@ -1,5 +1,6 @@
 // Lists the paths of the server, and what answers each.
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -91,8 +92,10 @@ const Service::Endpoint* Service::Find(const std::string& path, std::string* res
                                        service.glossaries_.is_open());
        }},
       {"/v2/usage", kBoth, false,
-       [](const Service& service, const auto&) {
-         return DeepLUsageAnswer(service.jobs_.counts().characters);
+       [](const Service& service, const Call& call) {
+         return DeepLUsageAnswer(
+             service.access_.CharactersOf(call.client, std::chrono::steady_clock::now()),
+             service.jobs_.counts().characters);
        }},
       {"/v2/glossary-language-pairs", kGet, false,
        [](const Service& service, const auto&) {

@@ -210,6 +210,11 @@ TEST_F(DeepLTest, ListsLanguagesAndUsage) {
   EXPECT_EQ(GetJson("/v2/usage"),
             Json({{"character_count", 13}, {"character_limit", 1'000'000'000'000}}));
   EXPECT_EQ(service_.Post("/v2/usage", Json::object()).status, 200);
+  // A client with a limit sees its own.
+  service_.service().access().Set({{{"secret", {}}}, {}}, {0, 1'000'000}, {});
+  EXPECT_EQ(service_.Post("/v2/translate", Text("A dog runs."), "secret").status, 200);
+  EXPECT_EQ(GetJson("/v2/usage?auth_key=secret"),
+            Json({{"character_count", 11}, {"character_limit", 1'000'000}}));
 }
 
 class DeepLGlossaryTest : public DeepLTest {
