@@ -90,7 +90,7 @@ class TestService {
     HttpCancel cancel;
   };
   std::shared_ptr<Pending> Send(const HttpRequest& request) {
-    const auto pending = std::make_shared<Pending>();
+    auto pending = std::make_shared<Pending>();
     // Only the test may own it. What the service keeps for the request must not keep it alive.
     const std::weak_ptr<Pending> weak = pending;
     pending->cancel = service_->Handle(request, [weak](HttpAnswer answer) {
