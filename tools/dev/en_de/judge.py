@@ -55,4 +55,5 @@ def main():
     return 0 if sum(right.values()) >= NEEDED else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
