@@ -104,16 +104,16 @@ SLOTS = {"label": in_sentences(), "menu": menus(), "count": lambda rng: (lambda 
 
 
 def forms():
-    """Yields each label as it is, with the capitals of a title, in lower case, with a colon or dots, and in capitals."""
+    """Yields each label as it is, with the capitals of a title, with a colon, in lower case, with dots, and in capitals."""
     for english, german in LABELS:
         yield english, german, "label"
         if title_case(english) != english:
             yield title_case(english), german, "label"
         if english[-1].isalnum():
-            if english.lower() != english and english.upper() != english and len(english) > 3:
-                yield english.lower(), german, "label-form"
             yield english + ":", german + ":", "label-form"
-            if " " in english:
+            if " " in english:  # a word alone in lower case is rather a word than a label
+                if english.lower() != english:
+                    yield english.lower(), german, "label-form"
                 yield english + "...", german + " ...", "label-form"
         if len(english) > 3 and english.upper() != english:
             yield english.upper(), capitals(german), "capitals"

@@ -107,6 +107,15 @@ def between(rng):
     return f"between {a} and {b}", f"zwischen {german_a} und {german_b} Uhr"
 
 
+def two_times(rng):
+    a, b, german_a, german_b = hours_of(rng, *span(rng))
+    return f"{a} and {b}", f"{german_a} und {german_b} Uhr"
+
+
+def exact(rng):
+    return suffixed(rng, rng.randrange(5, 24), minutes(rng))
+
+
 def night(rng):
     """Returns a span of time that passes midnight."""
     first, last = rng.choice([20, 21, 22, 23, 18, 19]), rng.choice([3, 4, 5, 6, 7, 8])
@@ -215,7 +224,7 @@ def period(rng):
     return english, f"vom {day.day}. {german_a} bis {last.day}. {german_b}"
 
 
-SLOTS = {"time": time, "spoken": spoken, "hours": hours, "between": between, "night": night, "dash": dash, "date": date,
+SLOTS = {"time": time, "spoken": spoken, "hours": hours, "between": between, "times": two_times, "clock": exact, "night": night, "dash": dash, "date": date,
          "until": until, "full": full, "is": is_date, "moved": moved, "period": period, "day": DAYS, "month": MONTHS,
          "year": [(str(y), str(y)) for y in range(1950, 2031)],
          "days": [(f"{e}s", f"{g}s".lower()) for e, g in DAYS],

@@ -37,7 +37,7 @@ SOURCES = [
     ("letter", letters.TEMPLATES_OPENINGS, letters.slots(BASE), 300),
     ("letter", letters.TEMPLATES_BODY, letters.slots(BASE), 100),
     ("ui", labels.TEMPLATES, BASE | labels.SLOTS, 200),
-    ("time", hours_and_days.TEMPLATES, BASE | hours_and_days.SLOTS, 120),
+    ("time", hours_and_days.TEMPLATES, BASE | hours_and_days.SLOTS, 100),
     ("amount", amounts.TEMPLATES, BASE, 110),
     ("directions", directions.TEMPLATES, BASE | directions.SLOTS, 100),
     ("restaurant", restaurants.TEMPLATES, BASE | restaurants.SLOTS, 100),
@@ -60,6 +60,8 @@ def made(seed):
     """Yields (English, German, kind), the same English possibly more than once."""
     for english, german, kind in labels.forms():
         yield english, german, kind
+    for english, german in labels.read("phrases.tsv"):
+        yield english, german, "phrase"
     for number, (kind, templates, slots, most) in enumerate(SOURCES):
         for english, german in expand(random.Random(seed * 1000 + number), templates, slots, most):
             yield english, german, kind
