@@ -4,8 +4,8 @@
   pairs.py OUT.tsv [--seed=N]
 
 Each line of OUT.tsv has the English, the German and the kind of the pair, between tabs; mix.py gives each kind its share.
-No English line comes twice, and no line of held_out.tsv is among them, whatever its capitals and punctuation. The same
-seed gives the same pairs.
+No English line comes twice. No line of held_out.tsv is among them, whatever its capitals and punctuation, and none that
+differs in one word from a held-out line of five words or more. The same seed gives the same pairs.
 """
 import argparse
 import collections
@@ -56,6 +56,24 @@ def key(english):
     return " ".join(re.findall(r"\w+", english.lower()))
 
 
+class HeldOut:
+    """The lines that no pair may have, and those of five words or more from which it must differ in two words."""
+
+    def __init__(self):
+        self.lines = {key(english) for _, english, _ in judge.cases()}
+        self.patterns = {pattern for line in self.lines if len(line.split()) >= 5 for pattern in without_a_word(line)}
+
+    def forbids(self, english):
+        line = key(english)
+        return line in self.lines or not self.patterns.isdisjoint(without_a_word(line))
+
+
+def without_a_word(line):
+    """Returns a line once for each of its words, with a mark in its place."""
+    parts = line.split()
+    return [" ".join(parts[:i] + ["*"] + parts[i + 1:]) for i in range(len(parts))]
+
+
 def made(seed):
     """Yields (English, German, kind), the same English possibly more than once."""
     for english, german, kind in labels.forms():
@@ -75,10 +93,10 @@ def typographic(english):
 
 def pairs(seed):
     """Returns {English: (German, kind)} without the lines that are held out."""
-    held_out = {key(english) for _, english, _ in judge.cases()}
+    held_out = HeldOut()
     chosen, rng = {}, random.Random(seed)
     for english, german, kind in made(seed):
-        if key(english) not in held_out and len(english.split()) <= LONGEST:
+        if not held_out.forbids(english) and len(english.split()) <= LONGEST:
             if rng.random() < 0.2:
                 english = typographic(english)
             chosen.setdefault(english, (german, kind))
