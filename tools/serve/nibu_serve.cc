@@ -18,6 +18,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "engine/core/status_macros.h"
 #include "nibu/nibu.h"
@@ -100,9 +101,13 @@ absl::StatusOr<Configuration> ReadConfiguration(const Settings& settings) {
   const ServeOptions& serve = settings.serve;
   Configuration read;
   read.serve = serve;
-  read.serve.url_prefix = absl::StrCat("/", absl::StripPrefix(serve.url_prefix, "/"));
-  while (absl::EndsWith(read.serve.url_prefix, "/")) read.serve.url_prefix.pop_back();
-  if (!absl::c_all_of(read.serve.url_prefix, IsOfPath)) {
+  read.serve.url_prefix.clear();
+  bool is_path = absl::c_all_of(serve.url_prefix, IsOfPath);
+  for (const absl::string_view part : absl::StrSplit(serve.url_prefix, '/', absl::SkipEmpty())) {
+    absl::StrAppend(&read.serve.url_prefix, "/", part);
+    is_path = is_path && part != "." && part != "..";
+  }
+  if (!is_path) {
     return WrongUsage("--url_prefix: \"", serve.url_prefix, "\" is no path, such as /mt");
   }
   if (!serve.metrics_address.empty()) {

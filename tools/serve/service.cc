@@ -8,6 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -102,11 +103,12 @@ HttpCancel Service::Handle(HttpRequest request, HttpReply reply) {
     return nullptr;
   }
   if (!is_http) return Answer(*endpoint, request, std::move(rest), exchange);
-  if (!options_.url_prefix.empty() && request.path == options_.url_prefix) {
+  const bool is_page = endpoint->path == "/" && !options_.url_prefix.empty();
+  if (is_page && !absl::EndsWith(request.path, "/")) {
     // The links of the page are relative to a path that ends in a slash.
     HttpAnswer moved = ErrorAnswer(308, "the path ends in a slash");
     moved.location =
-        absl::StrCat(request.path, "/", request.query.empty() ? "" : "?", request.query);
+        absl::StrCat(options_.url_prefix, "/", request.query.empty() ? "" : "?", request.query);
     End(exchange.get(), std::move(moved));
     return nullptr;
   }
@@ -209,12 +211,13 @@ HttpCancel Service::Translate(ReadRequest read_request, const Call& call) {
     for (const size_t text : group.texts) batch->translations[text] = {request.texts[text]};
   }
   if (batch->missing == 0) return end(request.write(request, batch->translations));
+  all.admission = jobs_.Admit(call.client, characters);
+  if (all.admission == nullptr) return end(Busy("the server has too much to do; try again"));
+  // What the queue has refused has cost nothing.
   if (auto refusal = access_.RefuseCharacters(call.client, characters, SteadyClock::now())) {
     if (exchange->errors == ErrorForm::kDeepL) refusal->status = 456;  // "Quota exceeded"
     return end(*std::move(refusal));
   }
-  all.admission = jobs_.Admit(call.client, characters);
-  if (all.admission == nullptr) return end(Busy("the server has too much to do; try again"));
   for (const TextGroup& group : request.groups) {
     if (group.route.has_value()) SubmitGroup(group, all, batch);
   }

@@ -85,6 +85,11 @@ TEST(WatchingTest, MetricsMayNeedATokenOrBeOff) {
   EXPECT_EQ(service.Await(service.Send(request)).status, 429);
   request.authorization = "Bearer secret";
   EXPECT_EQ(service.Await(service.Send(request)).status, 200);
+  for (const char* path : {"/metrics/", "//metrics", "/./metrics", "/%6detrics"}) {
+    request.path = path;  // Proxies that hide /metrics know it as it is alone.
+    EXPECT_EQ(service.Await(service.Send(request)).status, 404) << path;
+  }
+  request.path = "/metrics";
   options.metrics = false;
   service.service().SetOptions(options);
   EXPECT_EQ(service.Await(service.Send(request)).status, 404);
@@ -123,6 +128,7 @@ TEST(WatchingTest, APrefixStandsInFrontOfPaths) {
                                      {"/", 404},
                                      {"/a", 404},
                                      {"/a/mtx", 404},
+                                     {"/a/mt/metrics", 404},
                                      {"/a/mt/nothing", 404},
                                      {"/a/mt/page", 405}}) {
     EXPECT_EQ(service.Get(path).status, status) << path;
@@ -131,6 +137,7 @@ TEST(WatchingTest, APrefixStandsInFrontOfPaths) {
   const HttpAnswer moved = service.Get("/a/mt?q=x");
   EXPECT_EQ(moved.status, 308);
   EXPECT_EQ(moved.location, "/a/mt/?q=x");
+  EXPECT_EQ(service.Get("//a//mt").location, "/a/mt/");
   const HttpAnswer deepl = service.Post("/a/mt/v2/translate", {{"text", {"A dog."}}});
   EXPECT_EQ(deepl.status, 400);
   EXPECT_THAT(deepl.body, HasSubstr("\"message\""));
