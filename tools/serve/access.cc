@@ -77,6 +77,9 @@ absl::StatusOr<Keys> ReadKeys(const std::string& path) {
       }
       *value = most;
     }
+    if (words[0] == "*" ? keys.anonymous.has_value() : keys.keys.count(words[0]) > 0) {
+      return Invalid(path, ": line ", number, ": the key stands twice");
+    }
     if (words[0] == "*") {
       keys.anonymous = limits;
     } else {

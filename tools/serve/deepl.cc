@@ -74,34 +74,28 @@ std::vector<ListedLanguage> ListLanguages(const Catalog& catalog) {
 
 bool HasVariants(const std::string& code) { return code == "en" || code == "pt"; }
 
-// Returns the texts in elements of these names. They are not translated.
-std::vector<std::string> IgnoredTexts(const std::vector<std::string>& texts,
-                                      const std::vector<std::string>& tags) {
-  std::set<std::string> ignored;
-  for (const std::string& tag : tags) {
-    const std::string end_tag = absl::StrCat("</", tag, ">");
-    for (const std::string& text : texts) {
-      for (size_t at = 0; (at = text.find(absl::StrCat("<", tag), at)) != std::string::npos;) {
-        at += 1 + tag.size();
-        if (at < text.size() && text[at] != '>' &&
-            !absl::ascii_isspace(static_cast<unsigned char>(text[at]))) {
-          continue;
-        }
-        const size_t begin = text.find('>', at);
-        if (begin == std::string::npos) break;
-        if (text[begin - 1] == '/') continue;
-        const size_t end = text.find(end_tag, begin);
-        if (end == std::string::npos) break;
-        for (const absl::string_view part :
-             absl::StrSplit(absl::string_view(text).substr(begin + 1, end - begin - 1),
-                            absl::ByAnyChar("<>"))) {
-          ignored.emplace(absl::StripAsciiWhitespace(part));
-        }
-        at = end;
-      }
+// What the tag of an element gets that is not to be translated.
+constexpr absl::string_view kStays = " translate=\"no\"";
+
+// Puts kStays behind each of these names where a tag begins with it, or takes it away again. In
+// both cases one pass finds the tags, since texts may have very many.
+std::string MarkIgnored(absl::string_view text, const std::set<std::string, std::less<>>& names,
+                        bool is_marked) {
+  std::string changed;
+  size_t done = 0;
+  for (size_t at = 0; (at = text.find('<', at)) != absl::string_view::npos;) {
+    const size_t begin = ++at;
+    at = std::min(text.find_first_of(" \t\r\n/>", begin), text.size());
+    if (names.count(text.substr(begin, at - begin)) == 0) continue;
+    absl::StrAppend(&changed, text.substr(done, at - done));
+    done = at;
+    if (!is_marked) {
+      absl::StrAppend(&changed, kStays);
+    } else if (absl::StartsWith(text.substr(at), kStays)) {
+      done += kStays.size();
     }
   }
-  return {ignored.begin(), ignored.end()};
+  return absl::StrCat(changed, text.substr(done));
 }
 
 // Returns the names of a parameter, which is a list or a text with commas.
@@ -131,6 +125,7 @@ struct DeepLAnswer {
   // Of texts that were read as paragraphs, the output ends with a line feed. True: so does the
   // text.
   std::vector<bool> ends_line;
+  std::set<std::string, std::less<>> stay;  // the elements that MarkIgnored has marked
 };
 
 HttpAnswer WriteDeepL(const TranslateRequest& request, const std::vector<Translations>& texts,
@@ -141,7 +136,8 @@ HttpAnswer WriteDeepL(const TranslateRequest& request, const std::vector<Transla
     absl::string_view text = texts[i].at(0);
     if (!wanted.ends_line.empty() && !wanted.ends_line[i]) absl::ConsumeSuffix(&text, "\n");
     Json& translation = translations.emplace_back(
-        Json{{"detected_source_language", Upper(sources[i])}, {"text", text}});
+        Json{{"detected_source_language", Upper(sources[i])},
+             {"text", MarkIgnored(text, wanted.stay, /*is_marked=*/true)}});
     if (wanted.shows_billed) translation["billed_characters"] = request.characters[i];
     if (!wanted.model_type.empty()) translation["model_type_used"] = wanted.model_type;
   }
@@ -211,14 +207,15 @@ absl::StatusOr<TranslateRequest> ReadDeepL(const HttpRequest& http, const Parame
     if (!each.is_string()) return OddValue("text");
   }
   NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> ignored, NamesOf(parameters, "ignore_tags"));
-  if (!tags.empty()) {
-    same.values["do_not_translate"] =
-        IgnoredTexts(same.values["q"].get<std::vector<std::string>>(), ignored);
-  }
+  std::set<std::string, std::less<>> stay;
+  if (!tags.empty()) stay.insert(ignored.begin(), ignored.end());
   NIBU_ASSIGN_OR_RETURN(TranslateRequest request, ReadLibreTranslate(http, same, context));
+  if (!stay.empty()) {
+    for (std::string& each : request.texts) each = MarkIgnored(each, stay, /*is_marked=*/false);
+  }
   if (tags == "xml") request.choice.markup = Markup::kXml;
   if (split == "0") request.choice.split_sentences = false;
-  DeepLAnswer wanted = {shows_billed, model_type.empty() ? "" : "quality_optimized", {}};
+  DeepLAnswer wanted = {shows_billed, model_type.empty() ? "" : "quality_optimized", {}, stay};
   if (split == "nonewlines" && tags.empty()) {  // In documents, lines are joined anyway.
     request.choice.text = TextKind::kParagraphs;
     for (const std::string& each : request.texts) {

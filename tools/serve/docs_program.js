@@ -15,7 +15,12 @@ function table(heads, rows) {
 
 // The command that asks for a path, with the examples of its parameters.
 function command(base, path, method, parameters) {
-  const url = base + path;
+  const url = base + path.replace(/\{(\w+)\}/g, (_, name) => name.toUpperCase());
+  if (method === 'delete') return `curl -X DELETE '${url}'`;
+  if (parameters.some(each => each.type === 'file')) {
+    return 'curl ' + parameters.filter(each => each['x-example'] !== undefined)
+      .map(each => `-F '${each.name}=${each['x-example']}'`).join(' ') + ` '${url}'`;
+  }
   if (method === 'get') {
     const query = parameters.filter(each => each['x-example'] !== undefined)
       .map(each => `${each.name}=${encodeURIComponent(each['x-example'])}`).join('&');

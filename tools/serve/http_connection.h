@@ -243,10 +243,10 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     const auto& head = reader_.head();
     is_head_ = head.method() == http::verb::head;
     version_ = head.version();
-    if (const auto refusal = RefuseHead(head)) return Fail(*refusal);
     // The head is read now, since the parser adds trailers to its fields.
     message_ = ReadRequestHead(head, address_);
     message_.is_operators = is_operators_;
+    if (const auto refusal = RefuseHead(head)) return Fail(*refusal);
     keeps_open_ = has_place_ && head.keep_alive();
     const bool is_of_health =
         absl::EndsWith(message_.path, "/health") || absl::EndsWith(message_.path, "/ready");

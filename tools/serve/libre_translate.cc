@@ -270,11 +270,14 @@ HttpAnswer SpecAnswer(const std::string& url_prefix) {
   static const auto& spec = *[] {
     auto* json = new Json(Json::parse(kSpec));
     (*json)["info"]["version"] = NIBU_VERSION_STRING;
-    // What HTTP's own layer answers, whatever the path is.
+    // What HTTP's own layer answers, whatever the path is, and what limits and the queue answer.
     const std::pair<const char*, const char*> errors[] = {
         {"413", "The body, or what it asks for, is too large."},
         {"415", "The body has a content encoding."},
-        {"431", "The head is too large."}};
+        {"429", "The client has asked too often, or for too many characters."},
+        {"431", "The head is too large."},
+        {"503", "The server has too much to do; Retry-After says when to come back."},
+        {"504", "The request's time has passed."}};
     for (auto& [path, operations] : (*json)["paths"].items()) {
       if (!operations.contains("post")) continue;
       for (const auto& [status, when] : errors) {
@@ -287,6 +290,7 @@ HttpAnswer SpecAnswer(const std::string& url_prefix) {
   }();
   Json own = spec;
   own["basePath"] = absl::StrCat(url_prefix, "/");
+  if (!url_prefix.empty()) own["paths"].erase("/metrics");  // It has no prefix.
   return JsonAnswer(own);
 }
 

@@ -60,6 +60,7 @@ absl::StatusOr<TranslateRequest> ReadDeepLX(const HttpRequest& http, const Param
   if (!is_text && tags != "html" && tags != "xml") {
     return Invalid("Invalid tag_handling value. Allowed values are 'html' and 'xml'.");
   }
+  if (text.is_array() && text.size() != 1) return Invalid("text must be one text");
   const Json target = ValueOf(parameters, "target_lang", "");
   NIBU_ASSIGN_OR_RETURN(
       TranslateRequest request,
@@ -147,8 +148,11 @@ absl::StatusOr<TranslateRequest> ReadMarian(const HttpRequest& http, const Param
       ReadAs(http, parameters, Json::array({lines}), ValueOf(parameters, "source", source),
              ValueOf(parameters, "target", other), "text", context));
   request.write = [](const TranslateRequest&, const std::vector<Translations>& found) {
+    // Bytes that are not UTF-8 may come in a binary message, but must not stand in one of text.
+    const std::string json =
+        Json(found[0].at(0)).dump(-1, ' ', false, Json::error_handler_t::replace);
     HttpAnswer answer;
-    answer.body = absl::StrCat(found[0].at(0), "\n");
+    answer.body = absl::StrCat(Json::parse(json).get_ref<const std::string&>(), "\n");
     return answer;
   };
   return request;

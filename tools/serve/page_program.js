@@ -257,6 +257,7 @@ async function translateFile(file, text, signal) {
   if (!answer.ok) throw new Error(found.error);
   // A proxy may have another name for the server than the address has.
   const kept = await fetch('download_file/' + found.translatedFileUrl.split('/').pop(), { signal });
+  if (!kept.ok) throw new Error(`The translated file is not there (${kept.status}).`);
   return { type: 'application/x-subrip', text: await kept.text() };
 }
 

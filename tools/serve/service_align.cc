@@ -1,5 +1,6 @@
 // Answers /align: which words of a line and of its translation belong together.
 
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -52,9 +53,17 @@ HttpCancel Service::Align(const Call& call) {
   if (!route.has_value() || route->second != nullptr || translation.empty()) {
     return end(AlignmentAnswer({}));
   }
+  exchange->log.source = read->groups[0].source;
+  exchange->log.target = read->target;
+  exchange->log.texts = 1;
+  exchange->log.characters = read->characters[0];
   const auto state = std::make_shared<Aligning>();
   state->admission = jobs_.Admit(call.client, read->characters[0]);
   if (state->admission == nullptr) return end(Busy("the server has too much to do; try again"));
+  if (auto refusal = access_.RefuseCharacters(call.client, read->characters[0],
+                                              std::chrono::steady_clock::now())) {
+    return end(*std::move(refusal));
+  }
   const auto finish = [this, exchange, state](HttpAnswer answer) {
     if (std::exchange(state->has_ended, true)) return;
     state->admission = nullptr;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -23,66 +24,90 @@
 namespace nibu::internal {
 namespace {
 
-// A line of a subtitle file that stays, or the place of a caption with so many lines of text.
+// A line of a subtitle file that stays, or the place of a text with so many lines, and the dash in
+// front of it.
 struct SubtitleLine {
   std::string text;
-  size_t caption_lines = 0;
+  size_t text_lines = 0;
 };
 
 struct Subtitles {
   std::vector<SubtitleLine> lines;
-  std::string captions;  // each in one line, so that its sentences are translated whole
+  std::string texts;     // each in one line, so that its sentences are translated whole
+  const char* line_end;  // that of the file
 };
 
+// Returns the dash that stands in front of what someone says, with the blanks behind it.
+absl::string_view DashOf(absl::string_view line) {
+  for (const absl::string_view dash : {"-", "–", "—"}) {
+    absl::string_view words = line;
+    if (!absl::ConsumePrefix(&words, dash)) continue;
+    words = absl::StripLeadingAsciiWhitespace(words);
+    return line.substr(0, line.size() - words.size());
+  }
+  return "";
+}
+
 // Takes the captions out of a SubRip file: what stands between a line with times ("00:00:01,000 -->
-// 00:00:02,000") and the next empty line.
+// 00:00:02,000") and the next empty line or, if that is missing, the number in front of the next
+// times. A caption is one text, or one for each speaker, whose lines begin with a dash.
 Subtitles ReadSubtitles(absl::string_view file) {
   Subtitles read;
-  std::vector<absl::string_view> caption;
-  bool is_caption = false;
-  const auto end_caption = [&] {
-    if (caption.empty()) return;
-    read.lines.push_back({"", caption.size()});
-    absl::StrAppend(&read.captions, absl::StrJoin(caption, " "), "\n");
-    caption.clear();
+  read.line_end = absl::StrContains(file, "\r\n") ? "\r\n" : "\n";
+  std::vector<absl::string_view> text;
+  absl::string_view dash;
+  const auto end_text = [&] {
+    if (text.empty()) return;
+    read.lines.push_back({std::string(dash), text.size()});
+    absl::StrAppend(&read.texts, absl::StrJoin(text, " "), "\n");
+    text.clear();
   };
-  for (absl::string_view line : absl::StrSplit(file, '\n')) {
-    line = absl::StripSuffix(line, "\r");
-    const bool is_blank = absl::StripAsciiWhitespace(line).empty();
-    if (is_blank) is_caption = false;
+  bool is_caption = false;
+  const std::vector<absl::string_view> lines = absl::StrSplit(file, '\n');
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const absl::string_view line = absl::StripSuffix(lines[i], "\r");
+    const bool is_time = absl::StrContains(line, "-->");
+    const bool is_number = i + 1 < lines.size() && absl::StrContains(lines[i + 1], "-->") &&
+                           absl::c_all_of(line, absl::ascii_isdigit);
+    if (is_time || is_number || absl::StripAsciiWhitespace(line).empty()) is_caption = false;
     if (is_caption) {
-      caption.push_back(absl::StripAsciiWhitespace(line));
+      const absl::string_view words = absl::StripAsciiWhitespace(line);
+      const absl::string_view speaker = DashOf(words);
+      if (!speaker.empty()) end_text();
+      if (text.empty()) dash = speaker;
+      text.push_back(absl::StripPrefix(words, speaker));
       continue;
     }
-    end_caption();
+    end_text();
     read.lines.push_back({std::string(line)});
-    is_caption = absl::StrContains(line, "-->");
+    is_caption = is_time;
   }
-  end_caption();
+  end_text();
   return read;
 }
 
-// Breaks a caption into so many lines of similar lengths, at blanks.
-std::string BreakCaption(absl::string_view text, size_t lines) {
+// Breaks a text into so many lines of similar lengths, at blanks.
+std::string BreakText(absl::string_view text, size_t lines, absl::string_view line_end) {
   std::string broken;
   for (; lines > 1; --lines) {
     const size_t blank = text.find(' ', text.size() / lines);
     if (blank == absl::string_view::npos) break;
-    absl::StrAppend(&broken, text.substr(0, blank), "\n");
+    absl::StrAppend(&broken, text.substr(0, blank), line_end);
     text.remove_prefix(blank + 1);
   }
   return absl::StrCat(broken, text);
 }
 
 std::string WriteSubtitles(const Subtitles& subtitles, absl::string_view translation) {
-  const std::vector<absl::string_view> captions = absl::StrSplit(translation, '\n');
+  const std::vector<absl::string_view> texts = absl::StrSplit(translation, '\n');
   std::vector<std::string> lines;
   size_t next = 0;
   for (const SubtitleLine& line : subtitles.lines) {
-    const bool is_caption = line.caption_lines > 0 && next < captions.size();
-    lines.push_back(is_caption ? BreakCaption(captions[next++], line.caption_lines) : line.text);
+    const bool is_text = line.text_lines > 0 && next < texts.size();
+    lines.push_back(line.text);
+    if (is_text) lines.back() += BreakText(texts[next++], line.text_lines, subtitles.line_end);
   }
-  return absl::StrJoin(lines, "\n");
+  return absl::StrJoin(lines, subtitles.line_end);
 }
 
 // Returns a name as the system and the header can have it, without folders.
@@ -113,10 +138,10 @@ std::string TranslatedFiles::Add(const std::string& file_name, std::string conte
   for (int i = 0; i < 4; ++i)
     absl::StrAppend(&name, absl::Hex(random() & 0xFFFFFFFFU, absl::kZeroPad8));
   absl::StrAppend(&name, ".", PlainName(file_name));
-  bytes_ += content.size();
+  bytes_ += kBytesOfAFile + content.size();
   files_.push_back({name, std::move(content)});
   while (bytes_ > kMostBytes && files_.size() > 1) {
-    bytes_ -= files_.front().content.size();
+    bytes_ -= kBytesOfAFile + files_.front().content.size();
     files_.pop_front();
   }
   return name;
@@ -155,7 +180,7 @@ absl::StatusOr<TranslateRequest> ReadFileRequest(const HttpRequest& http,
   same.values.erase("alternatives");
   if (is_srt) *subtitles = ReadSubtitles(parameters.file);
   // A list of one text, since a file may be empty.
-  same.values["q"] = nlohmann::json::array({is_srt ? subtitles->captions : parameters.file});
+  same.values["q"] = nlohmann::json::array({is_srt ? subtitles->texts : parameters.file});
   NIBU_ASSIGN_OR_RETURN(TranslateRequest request, ReadLibreTranslate(http, same, context));
   const bool is_https = absl::EqualsIgnoreCase(http.forwarded_proto, "https");
   request.write = [=, name = parameters.file_name, files = context.files,

@@ -19,6 +19,8 @@ class TranslatedFiles {
  public:
   // The newest file is kept however large it is; the oldest ones go first.
   static constexpr size_t kMostBytes = size_t{16} << 20;
+  // What a file takes beside its content, at most. So there are never more than 16,384 files.
+  static constexpr size_t kBytesOfAFile = 1024;
 
   // Keeps a file, and returns the name under which it can be downloaded. Nobody can guess it.
   // `file_name`: that of the file on the client's side.

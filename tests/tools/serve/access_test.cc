@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tools/serve/rate_limit.h"
 #include "tools/serve/result_cache.h"
@@ -216,6 +217,11 @@ TEST(AccessTest, KeysWithLimits) {
               absl::StrCat(path,
                            ": line 2: behind a key stand requests_per_minute=N and "
                            "characters_per_day=N alone"));
+  }
+  for (const char* key : {"good", "*"}) {
+    std::ofstream(path) << "good\n" << key << "\n" << key << " characters_per_day=1\n";
+    EXPECT_THAT(ReadKeys(path).status().message(), testing::HasSubstr("the key stands twice"))
+        << key;
   }
 }
 

@@ -121,11 +121,15 @@ TEST_F(DeepLTest, KeepsTags) {
   xml["ignore_tags"] = {"x"};
   EXPECT_THAT(TranslationOf(xml), HasSubstr("<x id=\"7\"></x>"));
   EXPECT_THAT(TranslationOf(xml), HasSubstr("<x>red house</x>"));
+  // Elements stay; their words elsewhere do not, and an attribute of the text's own stays, too.
+  Json twice = xml;
+  twice["text"] = "<x translate=\"no\">A dog</x> and a dog.";
+  EXPECT_THAT(TranslationOf(twice), HasSubstr("<x translate=\"no\">A dog</x> und ein Hund"));
   xml["ignore_tags"] = "y, x";
   EXPECT_THAT(TranslationOf(xml), HasSubstr("<x>red house</x>"));
   // Elements that do not end, or only begin like it, are no such elements.
   for (const char* text :
-       {"<x", "<x>", "<x/>", "<xy>a</xy>", "<x a>", "</x>", "<x></x", "<x>a</x>"}) {
+       {"<x", "<x>", "<x/>", "<xy>a</xy>", "<x a>", "< x>a</x>", "</x>", "<x></x", "<x>a</x>"}) {
     xml["text"] = text;
     EXPECT_EQ(Post(xml).status, 200) << text;
   }

@@ -176,10 +176,20 @@ TEST(TranslatedFilesTest, TranslatesTextHtmlAndSubtitles) {
                                             "playing\r\nin the snow.\r\n\r\n2\r\n00:00:03,000 --> "
                                             "00:00:04,000\r\n<i>A man.</i>\r\n",
                                             &service);
-  EXPECT_THAT(captions.body, testing::MatchesRegex("1\n00:00:01,000 --> 00:00:02,000\n"
-                                                   "Zwei Hunde[^\n]*\n[^\n]*Schnee[^\n]*\n\n2\n"
-                                                   "00:00:03,000 --> 00:00:04,000\n"
-                                                   "<i>[^\n]*Mann[^\n]*</i>\n"));
+  EXPECT_THAT(captions.body,
+              testing::MatchesRegex("1\r\n00:00:01,000 --> 00:00:02,000\r\n"
+                                    "Zwei Hunde[^\r\n]*\r\n[^\r\n]*Schnee[^\r\n]*\r\n\r\n2\r\n"
+                                    "00:00:03,000 --> 00:00:04,000\r\n"
+                                    "<i>[^\r\n]*Mann[^\r\n]*</i>\r\n"));
+  // Captions without an empty line between them, and two speakers in one.
+  const HttpAnswer close = TranslateFile("d.srt",
+                                         "1\n00:01 --> 00:02\nTwo dogs run.\n2\n00:03 --> 00:04\n"
+                                         "- A man.\n- A child sleeps.\n00:05 --> 00:06\nA cat.",
+                                         &service);
+  EXPECT_THAT(close.body, testing::MatchesRegex("1\n00:01 --> 00:02\nZwei Hunde[^\n]*\n2\n"
+                                                "00:03 --> 00:04\n- [^\n]*Mann[^\n]*\n"
+                                                "- [^\n]*Kind[^\n]*\n00:05 --> 00:06\n"
+                                                "[^\n]*Katze[^\n]*"));
   // Files without text, and those that are no subtitles.
   EXPECT_EQ(TranslateFile("e.txt", "", &service).body, "");
   EXPECT_EQ(TranslateFile("e.srt", "", &service).body, "");
@@ -193,6 +203,10 @@ TEST(TranslatedFilesTest, TranslatesTextHtmlAndSubtitles) {
 
 TEST(TranslatedFilesTest, KeepsTheLastOnes) {
   TranslatedFiles files;
+  const std::string empty = files.Add("empty.txt", "");
+  EXPECT_EQ(files.Download(empty).status, 200);
+  for (int i = 0; i < 1 << 14; ++i) files.Add("empty.txt", "");
+  EXPECT_EQ(files.Download(empty).status, 404);
   const std::string first = files.Add("first.txt", "1");
   const std::string large = files.Add("large.txt", std::string(TranslatedFiles::kMostBytes, 'x'));
   EXPECT_NE(files.Add("large.txt", "2").substr(0, 8), large.substr(0, 8));

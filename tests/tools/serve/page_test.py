@@ -193,15 +193,26 @@ def files(page, server, folder):
     page.wait_for("document.getElementById('error').textContent.includes('a.pdf')")
 
 
-def reference(page, server, pictures):
+def reference(page, server, folder, pictures):
     """The reference has every path, and the errors that clients meet."""
     name = "/docs"
     page.open(f"{server.url}docs")
-    page.wait_for("document.body.innerText.includes('/metrics')")
+    page.wait_for("document.body.innerText.includes('GET /ready')")
     text = page.value("document.body.innerText")
     for wanted in ("POST /translate", "GET /languages", "POST /align", f"'{server.url}languages", "413", "415", "431"):
         check(name, wanted in text, f"there is no {wanted}")
     page.picture(pictures, "docs", 1200, False)
+    # The examples can be run as they are, but for names in capitals, which must be replaced.
+    with open(os.path.join(folder, "letter.txt"), "w", encoding="utf-8") as file:
+        file.write("A dog runs.\n")
+    refused = {"/suggest": 403, "/v2/document": 400}
+    for command in page.value("[...document.querySelectorAll('pre')].map(each => each.textContent)"):
+        done = subprocess.run(["bash", "-c", command.replace("curl ", "curl -s -o answer -w '%{http_code}' ", 1)], cwd=folder,
+                              stdout=subprocess.PIPE, check=False, text=True)
+        path = re.search(r"'http://[^/]*/mt([^?']*)[^']*'$", command)[1]
+        wanted = 404 if re.search("/(ID|NAME)", path) else refused.get(path)
+        is_right = done.stdout == str(wanted) if wanted else done.stdout in ("200", "201")
+        check(name, is_right, f"{command} has the status {done.stdout}")
 
 
 def without_javascript(server):
@@ -230,14 +241,16 @@ def without_javascript(server):
 
 def main():
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None or len(sys.argv) < 3 or not os.access(sys.argv[1], os.X_OK):
-        print("skipped: there is no chromium, or no program to start")
+    if chromium is None or shutil.which("curl") is None or len(sys.argv) < 3 or not os.access(sys.argv[1], os.X_OK):
+        print("skipped: there is no chromium or curl, or no program to start")
         return SKIPPED
     program, model = (os.path.abspath(path) for path in sys.argv[1:3])
     pictures = sys.argv[3] if len(sys.argv) > 3 else None
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         # A prefix changes nothing, since all links are relative.
-        server = Server(program, f"--model={model}", "--url_prefix=/mt/")
+        glossaries = os.path.join(folder, "glossaries")
+        os.mkdir(glossaries)
+        server = Server(program, f"--model={model}", "--url_prefix=/mt/", f"--glossaries={glossaries}")
         server.prefix = "/mt"
         page = None
         try:
@@ -248,7 +261,7 @@ def main():
             attempt("alternatives", lambda _: alternatives(page, server), None)
             attempt("names", lambda _: accessibility(page, server), None)
             attempt("files", lambda _: files(page, server, folder), None)
-            attempt("/docs", lambda _: reference(page, server, pictures), None)
+            attempt("/docs", lambda _: reference(page, server, folder, pictures), None)
             attempt("the form", without_javascript, server)
             if serve_testing.failures:
                 print(server.errors())

@@ -333,7 +333,7 @@ TEST(ServiceTest, PathsAndMethods) {
   EXPECT_EQ(service.Get("/languages").body,
             "[{\"code\":\"en\",\"name\":\"English\",\"targets\":[\"de\",\"en\"]},"
             "{\"code\":\"de\",\"name\":\"German\",\"targets\":[\"de\"]}]\n");
-  EXPECT_EQ(Json::parse(service.Get("/spec").body)["paths"].size(), 19u);
+  EXPECT_EQ(Json::parse(service.Get("/spec").body)["paths"].size(), 23u);
   const Json settings = Json::parse(service.Get("/frontend/settings").body);
   EXPECT_EQ(settings["language"]["target"]["code"], "de");
   service.service().Drain();
