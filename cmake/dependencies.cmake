@@ -5,19 +5,30 @@ if(NIBU_FIND STREQUAL "REQUIRED")
 else()
   set(required "")
 endif()
+# The least versions are those of Debian 12, the oldest ones that are tested. RE2's package states none there, nor do
+# SentencePiece (0.1.97) and CLD2 where they are found below.
+#
+# nibu_find(NAME LEAST): find_package(NAME LEAST), also where a package's own comparison takes no later version: Abseil's
+# takes its own alone, oneDNN's those of one major version.
+macro(nibu_find name least)
+  find_package(${name} ${NIBU_FIND})
+  if(required AND ${name}_VERSION VERSION_LESS ${least})
+    message(FATAL_ERROR "nibu needs ${name} ${least} or newer; ${${name}_VERSION} is in ${${name}_DIR}")
+  endif()
+endmacro()
 find_package(Threads ${NIBU_FIND})
-find_package(absl ${NIBU_FIND})
-find_package(dnnl ${NIBU_FIND})
-find_package(ZLIB ${NIBU_FIND})
-find_package(ICU ${NIBU_FIND} COMPONENTS uc i18n)
-find_package(yaml-cpp ${NIBU_FIND})
+nibu_find(absl 20220623)
+nibu_find(dnnl 2.6.3)
+find_package(yaml-cpp 0.7.0 ${NIBU_FIND})
+find_package(ZLIB 1.2.13 ${NIBU_FIND})
+find_package(ICU 72.1 ${NIBU_FIND} COMPONENTS uc i18n)
 if(TARGET yaml-cpp AND NOT TARGET yaml-cpp::yaml-cpp) # before 0.8
   add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
 endif()
 
 find_package(PkgConfig ${NIBU_FIND})
 if(PKG_CONFIG_FOUND)
-  pkg_check_modules(HWY ${NIBU_FIND} IMPORTED_TARGET GLOBAL libhwy)
+  pkg_check_modules(HWY ${NIBU_FIND} IMPORTED_TARGET GLOBAL libhwy>=1.0.3)
   pkg_check_modules(RE2 ${NIBU_FIND} IMPORTED_TARGET GLOBAL re2)
 endif()
 

@@ -5,6 +5,7 @@
 #   tools/setup.sh test   and to run the tests
 #   tools/setup.sh ci     and to run every check
 #   tools/setup.sh chroot to test on another Debian (tools/dev/test_on.sh)
+#   tools/setup.sh container to build and test a container (tools/packaging/container)
 set -euo pipefail
 
 # ocl-icd-opencl-dev: the CMake package of libdnnl-dev looks for OpenCL, but does not depend on it.
@@ -26,7 +27,8 @@ case "${1:-}" in
     haproxy nginx caddy openssl systemd  # for tools/serve/deploy
     "${python[@]}" mypy) ;;
   chroot) packages=(mmdebstrap) ;;
-  *) echo "setup.sh: error: unknown argument '$1'; use none, python, test, ci or chroot" >&2; exit 2 ;;
+  container) packages=(buildah iproute2) ;;
+  *) echo "setup.sh: error: unknown argument '$1'; use none, python, test, ci, chroot or container" >&2; exit 2 ;;
 esac
 
 missing=()

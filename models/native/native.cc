@@ -51,9 +51,11 @@ absl::StatusOr<Layout> ReadHeader(std::shared_ptr<const FileBytes> file) {
   if (!reader.ok() || bytes.size() < kNativePreamble) {
     return Damaged(file->path(), "it ends too early");
   }
-  if (version != kNativeVersion) {
+  if (version < kOldestNativeVersion || version > kNativeVersion) {
     return NotSupported(file->path(), ": .nibu version ", version, " is not supported, version ",
-                        kNativeVersion, " is; convert the model again");
+                        kNativeVersion, " is; convert the original model again: nibu-convert ",
+                        "--model=ORIGINAL --out=", file->path(),
+                        version > kNativeVersion ? ", or install a newer nibu" : "");
   }
   if (zeros.find_first_not_of('\0') != absl::string_view::npos || offset < kNativePreamble ||
       offset > bytes.size() || size != bytes.size() - offset) {

@@ -76,7 +76,10 @@
 namespace nibu::internal {
 
 constexpr char kNativeMagic[] = "\x89nibu\r\n\x1a";
+// The version that is written, and the oldest one that is read. A version is read for two releases
+// after the last one that wrote it.
 constexpr uint32_t kNativeVersion = 2;
+constexpr uint32_t kOldestNativeVersion = 2;
 constexpr size_t kNativePreamble = 64;
 constexpr size_t kNativeAlignment = 64;
 

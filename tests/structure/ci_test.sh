@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME="$work/cache" GIT_CONFIG_GLOBAL=/dev/null
 export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.com
 record="$XDG_CACHE_HOME/nibu/checks.log"
-mkdir -p "$work"/tree/{.ci,tools/dev,tests/engine,tests/structure} "$(dirname "$record")"
+mkdir -p "$work"/tree/{.ci,tools/dev,tests/engine,tests/structure,tests/tools/packaging} "$(dirname "$record")"
 cd "$work/tree"
 # shellcheck disable=SC2046  # names; those of a hook's repository are not to be used
 unset $(git rev-parse --local-env-vars)
@@ -20,6 +20,11 @@ echo true >tests/structure/includes.sh
 for script in setup test dev/fuzz dev/lint dev/test_on; do
   printf '#!/bin/sh\necho %s "$@" with seeds $NIBU_FUZZ_SEEDS\n' "${script#dev/}" >"tools/$script.sh"
   chmod +x "tools/$script.sh"
+done
+
+for test in packages wheel container; do
+  printf '#!/bin/sh\necho %s "$@"\n' "$test" >"tests/tools/packaging/${test}_test.sh"
+  chmod +x "tests/tools/packaging/${test}_test.sh"
 done
 
 commit() { git add -A; git commit -q --allow-empty -m "$1"; git rev-parse HEAD; }
@@ -38,17 +43,17 @@ expect_status() {  # STATUS COMMAND...
 
 # Without a record every part is the first one at some commit.
 first=""
-for number in 1 2 3 4; do
+for number in 1 2 3 4 5; do
   commit "$number" >/dev/null
   first+=$(.ci/run --plan | sed -n 2p | cut -d: -f1)" "
 done
 one=$(git rev-parse HEAD)
-for part in debian13 tsan; do
+for part in debian13 packages tsan; do
   [[ " $first" == *" $part "* ]] || fail "$part is never the first: $first"
 done
 
 # The longest wait comes first, but changed files come before that, and so does a commit that nobody knows.
-printf '%s\n' "100 $one tsan 7" "200 $one debian13 7" "300 $one isa 1" >"$record"
+printf '%s\n' "100 $one tsan 7" "200 $one debian13 7" "300 $one isa 1" "350 $one packages 7" >"$record"
 expect_order "tsan debian13"
 echo a >CMakeLists.txt
 two=$(commit "changes what debian13 tests")
@@ -60,12 +65,12 @@ expect_order "tsan debian13"
 # A whole run: everything, and then it is on record.
 expect_status 0 .ci/run
 for name in "setup ci" "test release -E" "test fuzz" "fuzz 5" "lint build/fuzz" "test_on trixie" "test tsan" \
-  "test release -R .corpus_"; do
+  "packages trixie" "wheel bookworm" "container trixie" "test release -R .corpus_"; do
   expect_line "^$name"
 done
 expect_line "^test release -E .* with seeds ON$"  # the fuzz targets' seeds, which other builds leave out
 ! grep "NOT RUN" "$work/out" || fail "everything should have run"
-for name in set-up sanitizers lint debian13 tsan corpus run; do
+for name in set-up sanitizers lint debian13 packages tsan corpus run; do
   grep -q " $two $name [0-9]" "$record" || fail "$name is not on record"
 done
 

@@ -257,6 +257,12 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
   std::vector<OptionField> fields;
   for (const ProgramOption& option : state.options) fields.push_back({option.row, option.values});
   NIBU_RETURN_IF_ERROR(UsageOfFlag(CheckTogether(fields, "--")));
+  for (const ProgramOption& option : state.options) {
+    if (*option.row->info.replacement != 0 && WasGiven(option.name())) {
+      PrintWarning(absl::StrCat("the next release has no --", option.name(), "; ",
+                                option.row->info.replacement));
+    }
+  }
   return positional;
 }
 

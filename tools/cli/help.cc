@@ -107,6 +107,9 @@ std::string Sentences(const ProgramInfo& program, const ProgramOption& option) {
   if (const std::string excludes = Flags(program, info.excludes); !excludes.empty()) {
     absl::StrAppend(&text, " It does not go with ", excludes, ".");
   }
+  if (*info.replacement != 0) {
+    absl::StrAppend(&text, " The next release does not have it; ", info.replacement, ".");
+  }
   return text;
 }
 

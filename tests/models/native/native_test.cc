@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "engine/translator.h"
@@ -213,6 +214,15 @@ TEST(Native, OlderPackedLinearsAreNotUsed) {
   ExpectSameModel(folder.path(), folder / "old.nibu");
 }
 
+// Each file was written by a released nibu-convert, and is never written anew.
+TEST(Native, ReadsFilesOfEveryVersion) {
+  for (uint32_t version = kOldestNativeVersion; version <= kNativeVersion; ++version) {
+    const std::string path = TestdataPath(absl::StrCat("native/version_", version, ".nibu"));
+    EXPECT_EQ(ReadFile(path)[8], static_cast<char>(version));
+    ExpectSameModel(TestdataPath("t5"), path);
+  }
+}
+
 TEST(Native, TiedLayersAreOne) {
   TinyMarianModel tiny;
   tiny.options["transformer-tied-layers"] = "\n- 1\n- 1";
@@ -353,10 +363,12 @@ TEST(Native, NamesWhatIsWrong) {
   }
   EXPECT_THAT(Error(folder, good + "x"), HasSubstr("its header is said to be"));
   std::string other = good;
-  for (const char version : {1, 3}) {
-    other[8] = version;
-    EXPECT_THAT(Error(folder, other),
-                HasSubstr(absl::StrCat(".nibu version ", int{version}, " is not supported")));
+  for (const uint32_t version : {kOldestNativeVersion - 1, kNativeVersion + 1}) {
+    other[8] = static_cast<char>(version);
+    const std::string said = Error(folder, other);
+    EXPECT_THAT(said, HasSubstr(absl::StrCat(".nibu version ", version, " is not supported")));
+    EXPECT_THAT(said, HasSubstr("again: nibu-convert --model=ORIGINAL --out="));
+    EXPECT_EQ(absl::StrContains(said, "newer nibu"), version > kNativeVersion);
   }
   other = good;
   other.back() = ' ';

@@ -15,6 +15,7 @@
 namespace nibu::internal {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -30,6 +31,7 @@ struct TestOptions {
   Colour test_colour = Colour::kRed;
   std::optional<float> test_model;
   int test_hidden = 1;
+  int test_old = 0;
   std::string config;
 };
 
@@ -49,6 +51,8 @@ absl::Span<const OptionRow> Rows() {
           {.help = "A model's default.", .group = "Others", .default_value = "0.5"}),
       Row<&TestOptions::test_hidden>(
           {.help = "An option of another program.", .group = "All", .programs = "other"}),
+      Row<&TestOptions::test_old>(
+          {.help = "An old number.", .group = "All", .replacement = "use --test_number"}),
       Row<&TestOptions::config>({.help = "A file of options.", .group = "All", .programs = "test"}),
   }));
   return rows;
@@ -237,6 +241,24 @@ TEST(FlagsTest, EveryKindOfHelpHasTheOption) {
 }
 
 // The environment stands between the configuration file and the command line.
+// An option warns for a release before it goes, however it is given, and works as before.
+TEST(FlagsTest, OldOptionsWarn) {
+  TestOptions options;
+  const auto warning = [&](const Arguments& arguments) {
+    ::testing::internal::CaptureStderr();
+    EXPECT_TRUE(ParseFlags(Program(&options), arguments).ok());
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(warning({"--test_number=2"}), "");
+  const char kSaid[] = ": warning: the next release has no --test_old; use --test_number\n";
+  EXPECT_THAT(warning({"--test_old=2"}), EndsWith(kSaid));
+  EXPECT_EQ(options.test_old, 2);
+  EXPECT_THAT(warning({"--config=" + ConfigFile("test_old: 3\n")}), EndsWith(kSaid));
+  EXPECT_EQ(options.test_old, 3);
+  EXPECT_THAT(*HelpText(Program(&options), "all"),
+              HasSubstr("The next release does not have it; use --test_number."));
+}
+
 TEST(FlagsTest, Environment) {
   const auto parsed = [](const Arguments& arguments, bool has_environment = true) {
     TestOptions options;

@@ -178,6 +178,9 @@ struct OptionInfo {
   // The programs that have the option as a flag ("translate score"), with blanks between them.
   const char* programs = "";
   bool is_common = false;  // The first screen of --help shows it.
+  // For an option that the next release removes: what takes its place, as in "use beam_size". The
+  // programs warn of it for one release.
+  const char* replacement = "";
 };
 
 // The table: all options of the three structs, in the order of the help. The rows live forever.
