@@ -142,7 +142,7 @@ void ReadCapitals(const LinePlan& plan, MarkedText* sentence) {
     if (HasSmallLetters(word) && title.size() == word.size()) {
       sentence->text.replace(first.begin, title.size(), title);
     }
-    changed = {{0, text.size()}};
+    changed.assign(1, {0, text.size()});
   }
   Annotate(changed, plan.target_language, sentence);
 }
