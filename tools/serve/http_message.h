@@ -103,6 +103,12 @@ inline void MakeResponse(HttpAnswer answer, bool is_head, bool keeps_open, HttpR
   if (!answer.disposition.empty()) {
     response->set(http::field::content_disposition, answer.disposition);
   }
+  // A file of a client is nothing else than it says, and no other site shows the page within its
+  // own.
+  response->set("X-Content-Type-Options", "nosniff");
+  if (absl::StartsWith(answer.content_type, "text/html")) {
+    response->set("Content-Security-Policy", "frame-ancestors 'self'");
+  }
   if (!answer.location.empty()) response->set(http::field::location, answer.location);
   if (!answer.request_id.empty()) response->set("X-Request-Id", answer.request_id);
   response->set(http::field::access_control_allow_origin, "*");

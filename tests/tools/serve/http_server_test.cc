@@ -123,6 +123,7 @@ TEST(HttpServerTest, TellsTheOperatorsAddressApart) {
       *HttpServer::Listen("127.0.0.1", 0, {}, [](HttpRequest request, HttpReply reply) {
         HttpAnswer answer = Text(request.is_operators ? "operator" : "client");
         answer.request_id = request.request_id;
+        answer.content_type = "text/html; charset=utf-8";
         reply(std::move(answer));
         return HttpCancel();
       });
@@ -135,6 +136,8 @@ TEST(HttpServerTest, TellsTheOperatorsAddressApart) {
   const ReceivedAnswer answer = client.Read();
   EXPECT_EQ(answer.body, "client");
   EXPECT_EQ(answer.headers.at("x-request-id"), "name");
+  EXPECT_EQ(answer.headers.at("x-content-type-options"), "nosniff");
+  EXPECT_EQ(answer.headers.at("content-security-policy"), "frame-ancestors 'self'");
   RawConnection other(server->operators_url());
   other.SendGet("/");
   EXPECT_EQ(other.Read().body, "operator");
