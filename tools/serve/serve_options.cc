@@ -58,8 +58,9 @@ absl::Span<const OptionRow> ServeOptionRows() {
                                 .most = 65535,
                                 .is_common = true}),
       Row<&ServeOptions::url_prefix>(
-          {.help = "Path in front of all others, such as /mt where a proxy sends the requests for "
-                   "https://example.org/mt to the server and leaves the path as it is."}),
+          {.help = "Path in front of all others, such as /mt. It is for a proxy that sends the "
+                   "requests for https://example.org/mt to the server and leaves the path as it "
+                   "is."}),
       Row<&ServeOptions::max_connections>(
           {.help =
                "Most connections at a time, of which a client may hold as many as it leaves free. "
