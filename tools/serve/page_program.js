@@ -15,6 +15,8 @@ let running = null;   // the AbortController of the translation under way
 let timer = 0;
 let shown = { source: '', target: '', lines: [] };  // what stands in the output
 let saved = null;     // a file that was translated: { name, type, text }
+let hasStarted;       // to be called once the languages are there
+const started = new Promise(resolve => { hasStarted = resolve; });
 
 async function ask(path, parameters, signal) {
   const options = { signal };
@@ -262,6 +264,7 @@ async function translateFile(file, text, signal) {
 }
 
 async function openFile(file) {
+  await started;  // What comes with the languages would end the file's translation.
   const isWhole = /\.(x?html?|srt)$/i.test(file.name);
   if (!isWhole && !/\.(txt|text)$/i.test(file.name) && !file.type.startsWith('text/plain')) {
     fail(new Error(`${file.name}: open a text (.txt), a page (.html) or subtitles (.srt).`));
@@ -388,6 +391,7 @@ async function start() {
     fail(error);
   }
   if ($('q').value && !$('output').textContent) translate();
+  hasStarted();
 }
 
 start();
