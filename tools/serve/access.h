@@ -80,8 +80,8 @@ class Access {
   std::optional<HttpAnswer> RefuseToken(const HttpRequest& request, const std::string& token,
                                         Clock::time_point now);
 
-  // What a client (of ClientOf) has translated of the characters that it may translate in a day;
-  // 0 of 0 if it has no limit.
+  // Counts the characters that a client (of ClientOf) has used, of those that it may translate in a
+  // day. Both are 0 if it has no limit.
   struct Characters {
     int64_t used = 0;
     int64_t most = 0;

@@ -74,7 +74,7 @@ std::vector<ListedLanguage> ListLanguages(const Catalog& catalog) {
 
 bool HasVariants(const std::string& code) { return code == "en" || code == "pt"; }
 
-// What the tag of an element gets that is not to be translated.
+// This attribute makes an element stay as it is.
 constexpr absl::string_view kStays = " translate=\"no\"";
 
 // Puts kStays behind each of these names where a tag begins with it, or takes it away again. In

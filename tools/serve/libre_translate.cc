@@ -270,7 +270,7 @@ HttpAnswer SpecAnswer(const std::string& url_prefix) {
   static const auto& spec = *[] {
     auto* json = new Json(Json::parse(kSpec));
     (*json)["info"]["version"] = NIBU_VERSION_STRING;
-    // What HTTP's own layer answers, whatever the path is, and what limits and the queue answer.
+    // These errors come from HTTP's own layer, the limits and the queue, whatever the path is.
     const std::pair<const char*, const char*> errors[] = {
         {"413", "The body, or what it asks for, is too large."},
         {"415", "The body has a content encoding."},

@@ -11,7 +11,7 @@
 
 namespace nibu::internal {
 
-// What a line of the log says of a request. It never has a text or a key.
+// A line of the log. It tells of a request, and never has a text or a key.
 struct LogEntry {
   std::string id;
   std::string address;
@@ -19,7 +19,7 @@ struct LogEntry {
   std::string path;  // the path of its endpoint; empty: there is none
   int status = 0;
   double seconds = 0;
-  // Of a translation:
+  // A translation has these, too.
   std::string source;
   std::string target;  // empty: it is none
   size_t texts = 0;

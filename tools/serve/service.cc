@@ -213,7 +213,7 @@ HttpCancel Service::Translate(ReadRequest read_request, const Call& call) {
   if (batch->missing == 0) return end(request.write(request, batch->translations));
   all.admission = jobs_.Admit(call.client, characters);
   if (all.admission == nullptr) return end(Busy("the server has too much to do; try again"));
-  // What the queue has refused has cost nothing.
+  // A request that the queue refuses must cost nothing, so that this comes after it.
   if (auto refusal = access_.RefuseCharacters(call.client, characters, SteadyClock::now())) {
     if (exchange->errors == ErrorForm::kDeepL) refusal->status = 456;  // "Quota exceeded"
     return end(*std::move(refusal));

@@ -19,7 +19,8 @@ class TranslatedFiles {
  public:
   // The newest file is kept however large it is; the oldest ones go first.
   static constexpr size_t kMostBytes = size_t{16} << 20;
-  // What a file takes beside its content, at most. So there are never more than 16,384 files.
+  // A file takes at most so many bytes beside its content. Counting them keeps the files below
+  // 16,384, however small they are.
   static constexpr size_t kBytesOfAFile = 1024;
 
   // Keeps a file, and returns the name under which it can be downloaded. Nobody can guess it.
